@@ -1,0 +1,119 @@
+"""Java programs that the tests ask for the truth: kept running, one line in, one line out.
+
+The jars come from java/pom.xml by way of Maven into the git-ignored `.cache`. Where a tool is
+missing the test is skipped with a sentence how to get it; in CI nothing is skipped, it fails.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from types import TracebackType
+
+import pytest
+
+JAVA_SOURCES = Path(__file__).parent / "java"
+CACHE = Path(__file__).parents[2] / ".cache"
+JARS = CACHE / "jars"
+CLASSES = CACHE / "java"
+
+_HOW_TO_GET = {
+    "java": "install a JDK 17 or newer, for example `apt install openjdk-17-jdk-headless`",
+    "javac": "install a JDK 17 or newer, for example `apt install openjdk-17-jdk-headless`",
+    "mvn": "install Maven, for example `apt install maven`",
+}
+
+
+def require(*tools: str) -> None:
+    """Skips the test where a tool is missing; in CI it fails instead."""
+    for tool in tools:
+        if shutil.which(tool) is None:
+            _missing(f"{tool} is not on the path: {_HOW_TO_GET.get(tool, f'install {tool}')}")
+
+
+def _missing(sentence: str) -> None:
+    if os.environ.get("CI"):
+        pytest.fail(sentence)
+    pytest.skip(sentence)
+
+
+def classpath() -> str:
+    """All jars of java/pom.xml, fetched on first use."""
+    if not any(JARS.glob("kafka-clients-*.jar")):
+        require("mvn")
+        _resolve_jars()
+    return os.pathsep.join(str(jar) for jar in sorted(JARS.glob("*.jar")))
+
+
+def _resolve_jars() -> None:
+    pom = JAVA_SOURCES / "pom.xml"
+    fetched = subprocess.run(
+        [
+            *("mvn", "-q", "-f", str(pom), "dependency:copy-dependencies"),
+            f"-DoutputDirectory={JARS}",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if fetched.returncode:
+        _missing(f"Maven could not fetch the jars of {pom}: {fetched.stdout}{fetched.stderr}")
+
+
+def compile_java(source: Path) -> Path:
+    """The directory with the classes of `source`, compiled anew only when the source is newer."""
+    require("javac")
+    directory = CLASSES / source.stem
+    stamp = directory / ".compiled"
+    if not stamp.exists() or stamp.stat().st_mtime < source.stat().st_mtime:
+        directory.mkdir(parents=True, exist_ok=True)
+        compiled = subprocess.run(
+            ["javac", "-nowarn", "-cp", classpath(), "-d", str(directory), str(source)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if compiled.returncode:
+            pytest.fail(f"javac {source}:\n{compiled.stderr}")
+        stamp.touch()
+    return directory
+
+
+class JavaProgram:
+    """A running `main` of one source file, which answers every line with one line."""
+
+    def __init__(self, main_class_source: Path) -> None:
+        require("java")
+        path = os.pathsep.join((str(compile_java(main_class_source)), classpath()))
+        self._name = main_class_source.stem
+        self._process = subprocess.Popen(
+            ["java", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", path, self._name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
+
+    def ask(self, line: str) -> str:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise RuntimeError(f"{self._name} ended with status {self._process.wait()} on: {line}")
+        return answer.rstrip("\n")
+
+    def close(self) -> None:
+        self._process.communicate()
+
+    def __enter__(self) -> "JavaProgram":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
