@@ -4,11 +4,15 @@ The jars come from java/pom.xml by way of Maven into the git-ignored `.cache`. W
 missing the test is skipped with a sentence how to get it; in CI nothing is skipped, it fails.
 """
 
+import hashlib
 import os
 import shutil
 import subprocess
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
+from typing import NoReturn
 
 import pytest
 
@@ -28,10 +32,11 @@ def require(*tools: str) -> None:
     """Skips the test where a tool is missing; in CI it fails instead."""
     for tool in tools:
         if shutil.which(tool) is None:
-            _missing(f"{tool} is not on the path: {_HOW_TO_GET.get(tool, f'install {tool}')}")
+            missing(f"{tool} is not on the path: {_HOW_TO_GET.get(tool, f'install {tool}')}")
 
 
-def _missing(sentence: str) -> None:
+def missing(sentence: str) -> NoReturn:
+    """Skips the test and says what it would need; in CI it fails instead."""
     if os.environ.get("CI"):
         pytest.fail(sentence)
     pytest.skip(sentence)
@@ -57,26 +62,35 @@ def _resolve_jars() -> None:
         check=False,
     )
     if fetched.returncode:
-        _missing(f"Maven could not fetch the jars of {pom}: {fetched.stdout}{fetched.stderr}")
+        missing(f"Maven could not fetch the jars of {pom}: {fetched.stdout}{fetched.stderr}")
 
 
 def compile_java(source: Path) -> Path:
-    """The directory with the classes of `source`, compiled anew only when the source is newer."""
+    """The directory with the classes of `source`, which is named after what they come from."""
     require("javac")
-    directory = CLASSES / source.stem
-    stamp = directory / ".compiled"
-    if not stamp.exists() or stamp.stat().st_mtime < source.stat().st_mtime:
-        directory.mkdir(parents=True, exist_ok=True)
-        compiled = subprocess.run(
-            ["javac", "-nowarn", "-cp", classpath(), "-d", str(directory), str(source)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if compiled.returncode:
-            pytest.fail(f"javac {source}:\n{compiled.stderr}")
-        stamp.touch()
+    jars = classpath()
+    digest = hashlib.sha256(source.read_bytes() + jars.encode()).hexdigest()[:16]
+    directory = CLASSES / f"{source.stem}-{digest}"
+    if not directory.exists():
+        CLASSES.mkdir(parents=True, exist_ok=True)
+        # Renamed when complete: another worker may be compiling, or running, the same classes.
+        with tempfile.TemporaryDirectory(dir=CLASSES) as work:
+            classes = Path(work) / "classes"
+            _javac(source, jars, classes)
+            with suppress(OSError):
+                classes.rename(directory)
     return directory
+
+
+def _javac(source: Path, jars: str, classes: Path) -> None:
+    compiled = subprocess.run(
+        ["javac", "-nowarn", "-cp", jars, "-d", str(classes), str(source)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if compiled.returncode:
+        pytest.fail(f"javac {source}:\n{compiled.stderr}")
 
 
 class JavaProgram:

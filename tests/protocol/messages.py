@@ -4,6 +4,8 @@ import importlib
 import pkgutil
 from collections.abc import Iterator
 from functools import cache
+from types import ModuleType
+from typing import TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -21,8 +23,12 @@ from snakka.protocol.schema import (
 )
 from snakka.protocol.types import Number, Scalar
 
-def _declared_in(package: object) -> Iterator[type[Message]]:
-    for module_info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):  # type: ignore[attr-defined]
+S = TypeVar("S", bound=Struct)
+M = TypeVar("M", bound=Message)
+
+
+def _declared_in(package: ModuleType) -> Iterator[type[Message]]:
+    for module_info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         module = importlib.import_module(module_info.name)
         for value in vars(module).values():
             is_message = isinstance(value, type) and issubclass(value, Message)
@@ -48,12 +54,10 @@ class Values:
 
     has_unknown_tags = True
 
-    def message(self, message: type[Message], version: int) -> SearchStrategy[Message]:
+    def message(self, message: type[M], version: int) -> SearchStrategy[M]:
         return self._struct(message, version, version in message.FLEXIBLE)
 
-    def _struct(
-        self, struct: type[Struct], version: int, is_flexible: bool
-    ) -> SearchStrategy[Struct]:
+    def _struct(self, struct: type[S], version: int, is_flexible: bool) -> SearchStrategy[S]:
         values = {
             each.name: self._field(each, version, is_flexible)
             for each in fields(struct)

@@ -1,10 +1,11 @@
 """Records of `__consumer_offsets` that hold classic groups."""
 
-from snakka.protocol.schema import Message, Struct, field
+from snakka.protocol.internal.kinds import CoordinatorKey, CoordinatorValue
+from snakka.protocol.schema import Struct, field
 from snakka.protocol.types import Int32, Int64
 
 
-class GroupMetadataKey(Message, key=2, versions="0"):
+class GroupMetadataKey(CoordinatorKey, key=2, versions="0"):
     group: str
 
 
@@ -19,7 +20,7 @@ class MemberMetadata(Struct):
     assignment: bytes
 
 
-class GroupMetadataValue(Message, key=2, versions="0-4", flexible="4+"):
+class GroupMetadataValue(CoordinatorValue, key=2, versions="0-4", flexible="4+"):
     protocol_type: str
     generation: Int32
     protocol: str | None

@@ -1,19 +1,20 @@
 """Records of `__consumer_offsets` that hold consumer groups (KIP-848)."""
 
-from snakka.protocol.schema import Message, Struct, field
+from snakka.protocol.internal.kinds import CoordinatorKey, CoordinatorValue
+from snakka.protocol.schema import Struct, field
 from snakka.protocol.types import Int8, Int32, Int64, Uuid
 
 
-class ConsumerGroupMetadataKey(Message, key=3, versions="0"):
+class ConsumerGroupMetadataKey(CoordinatorKey, key=3, versions="0"):
     group_id: str
 
 
-class ConsumerGroupMetadataValue(Message, key=3, versions="0", flexible="0+"):
+class ConsumerGroupMetadataValue(CoordinatorValue, key=3, versions="0", flexible="0+"):
     epoch: Int32
     metadata_hash: Int64 = field(default=0, tag=0)
 
 
-class ConsumerGroupPartitionMetadataKey(Message, key=4, versions="0"):
+class ConsumerGroupPartitionMetadataKey(CoordinatorKey, key=4, versions="0"):
     group_id: str
 
 
@@ -29,11 +30,11 @@ class TopicMetadata(Struct):
     partition_metadata: list[PartitionMetadata]
 
 
-class ConsumerGroupPartitionMetadataValue(Message, key=4, versions="0", flexible="0+"):
+class ConsumerGroupPartitionMetadataValue(CoordinatorValue, key=4, versions="0", flexible="0+"):
     topics: list[TopicMetadata]
 
 
-class ConsumerGroupMemberMetadataKey(Message, key=5, versions="0"):
+class ConsumerGroupMemberMetadataKey(CoordinatorKey, key=5, versions="0"):
     group_id: str
     member_id: str
 
@@ -48,7 +49,7 @@ class ClassicMemberMetadata(Struct):
     supported_protocols: list[ClassicProtocol]
 
 
-class ConsumerGroupMemberMetadataValue(Message, key=5, versions="0", flexible="0+"):
+class ConsumerGroupMemberMetadataValue(CoordinatorValue, key=5, versions="0", flexible="0+"):
     instance_id: str | None
     rack_id: str | None
     client_id: str
@@ -57,19 +58,21 @@ class ConsumerGroupMemberMetadataValue(Message, key=5, versions="0", flexible="0
     subscribed_topic_regex: str | None
     rebalance_timeout_ms: Int32 = -1
     server_assignor: str | None
-    classic_member_metadata: ClassicMemberMetadata | None = field(tag=0)
+    classic_member_metadata: ClassicMemberMetadata | None = field(default=None, tag=0)
 
 
-class ConsumerGroupTargetAssignmentMetadataKey(Message, key=6, versions="0"):
+class ConsumerGroupTargetAssignmentMetadataKey(CoordinatorKey, key=6, versions="0"):
     group_id: str
 
 
-class ConsumerGroupTargetAssignmentMetadataValue(Message, key=6, versions="0", flexible="0+"):
+class ConsumerGroupTargetAssignmentMetadataValue(
+    CoordinatorValue, key=6, versions="0", flexible="0+"
+):
     assignment_epoch: Int32
     assignment_timestamp: Int64 = field(default=0, tag=0)
 
 
-class ConsumerGroupTargetAssignmentMemberKey(Message, key=7, versions="0"):
+class ConsumerGroupTargetAssignmentMemberKey(CoordinatorKey, key=7, versions="0"):
     group_id: str
     member_id: str
 
@@ -79,11 +82,13 @@ class TopicPartition(Struct):
     partitions: list[Int32]
 
 
-class ConsumerGroupTargetAssignmentMemberValue(Message, key=7, versions="0", flexible="0+"):
+class ConsumerGroupTargetAssignmentMemberValue(
+    CoordinatorValue, key=7, versions="0", flexible="0+"
+):
     topic_partitions: list[TopicPartition]
 
 
-class ConsumerGroupCurrentMemberAssignmentKey(Message, key=8, versions="0"):
+class ConsumerGroupCurrentMemberAssignmentKey(CoordinatorKey, key=8, versions="0"):
     group_id: str
     member_id: str
 
@@ -94,7 +99,9 @@ class TopicPartitions(Struct):
     assignment_epochs: list[Int32] | None = field(tag=0)
 
 
-class ConsumerGroupCurrentMemberAssignmentValue(Message, key=8, versions="0", flexible="0+"):
+class ConsumerGroupCurrentMemberAssignmentValue(
+    CoordinatorValue, key=8, versions="0", flexible="0+"
+):
     member_epoch: Int32
     previous_member_epoch: Int32
     state: Int8
@@ -102,12 +109,12 @@ class ConsumerGroupCurrentMemberAssignmentValue(Message, key=8, versions="0", fl
     partitions_pending_revocation: list[TopicPartitions]
 
 
-class ConsumerGroupRegularExpressionKey(Message, key=16, versions="0"):
+class ConsumerGroupRegularExpressionKey(CoordinatorKey, key=16, versions="0"):
     group_id: str
     regular_expression: str
 
 
-class ConsumerGroupRegularExpressionValue(Message, key=16, versions="0", flexible="0+"):
+class ConsumerGroupRegularExpressionValue(CoordinatorValue, key=16, versions="0", flexible="0+"):
     topics: list[str]
     version: Int64
     timestamp: Int64

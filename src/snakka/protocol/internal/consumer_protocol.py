@@ -4,7 +4,7 @@ from snakka.protocol.schema import Message, Struct, field
 from snakka.protocol.types import Int32
 
 
-class ConsumerProtocolSubscriptionTopicPartition(Struct):
+class TopicPartition(Struct):
     topic: str
     partitions: list[Int32]
 
@@ -12,16 +12,11 @@ class ConsumerProtocolSubscriptionTopicPartition(Struct):
 class ConsumerProtocolSubscription(Message, versions="0-3"):
     topics: list[str]
     user_data: bytes | None = None
-    owned_partitions: list[ConsumerProtocolSubscriptionTopicPartition] = field("1+", ignorable=True)
+    owned_partitions: list[TopicPartition] = field("1+", ignorable=True)
     generation_id: Int32 = field("2+", default=-1, ignorable=True)
     rack_id: str | None = field("3+", default=None, ignorable=True)
 
 
-class ConsumerProtocolAssignmentTopicPartition(Struct):
-    topic: str
-    partitions: list[Int32]
-
-
 class ConsumerProtocolAssignment(Message, versions="0-3"):
-    assigned_partitions: list[ConsumerProtocolAssignmentTopicPartition]
+    assigned_partitions: list[TopicPartition]
     user_data: bytes | None = None

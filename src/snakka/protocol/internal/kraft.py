@@ -30,7 +30,7 @@ class SnapshotFooterRecord(Message, versions="0", flexible="0+"):
 
 class KRaftVersionRecord(Message, versions="0", flexible="0+"):
     version: Int16
-    k_raft_version: Int16
+    kraft_version: Int16
 
 
 class Endpoint(Struct):
@@ -48,7 +48,7 @@ class VotersVoter(Struct):
     voter_id: Int32
     voter_directory_id: Uuid
     endpoints: list[Endpoint]
-    k_raft_version_feature: KRaftVersionFeature
+    kraft_version_feature: KRaftVersionFeature
 
 
 class VotersRecord(Message, versions="0", flexible="0+"):

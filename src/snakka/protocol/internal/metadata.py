@@ -1,11 +1,8 @@
 """The records of the metadata log (KIP-631): what the cluster is, one change at a time."""
 
-from snakka.protocol.schema import Message, Struct, field
+from snakka.protocol.internal.kinds import MetadataRecord
+from snakka.protocol.schema import Struct, field
 from snakka.protocol.types import Float64, Int8, Int16, Int32, Int64, UInt16, Uuid
-
-
-class MetadataRecord(Message):
-    """A record of the metadata log; `key` is its type."""
 
 
 class BrokerEndpoint(Struct):

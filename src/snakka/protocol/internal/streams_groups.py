@@ -1,10 +1,11 @@
 """Records of `__consumer_offsets` that hold streams groups (KIP-1071)."""
 
-from snakka.protocol.schema import Message, Struct, field
+from snakka.protocol.internal.kinds import CoordinatorKey, CoordinatorValue
+from snakka.protocol.schema import Struct, field
 from snakka.protocol.types import Int8, Int16, Int32, Int64, UInt16
 
 
-class StreamsGroupMetadataKey(Message, key=17, versions="0"):
+class StreamsGroupMetadataKey(CoordinatorKey, key=17, versions="0"):
     group_id: str
 
 
@@ -13,14 +14,14 @@ class LastAssignmentConfig(Struct):
     value: str
 
 
-class StreamsGroupMetadataValue(Message, key=17, versions="0", flexible="0+"):
+class StreamsGroupMetadataValue(CoordinatorValue, key=17, versions="0", flexible="0+"):
     epoch: Int32
     metadata_hash: Int64
     validated_topology_epoch: Int32 = field(default=-1, tag=0)
     last_assignment_configs: list[LastAssignmentConfig] | None = field(tag=1)
 
 
-class StreamsGroupMemberMetadataKey(Message, key=19, versions="0"):
+class StreamsGroupMemberMetadataKey(CoordinatorKey, key=19, versions="0"):
     group_id: str
     member_id: str
 
@@ -35,7 +36,7 @@ class KeyValue(Struct):
     value: str
 
 
-class StreamsGroupMemberMetadataValue(Message, key=19, versions="0", flexible="0+"):
+class StreamsGroupMemberMetadataValue(CoordinatorValue, key=19, versions="0", flexible="0+"):
     instance_id: str | None
     rack_id: str | None
     client_id: str
@@ -47,16 +48,18 @@ class StreamsGroupMemberMetadataValue(Message, key=19, versions="0", flexible="0
     client_tags: list[KeyValue]
 
 
-class StreamsGroupTargetAssignmentMetadataKey(Message, key=20, versions="0"):
+class StreamsGroupTargetAssignmentMetadataKey(CoordinatorKey, key=20, versions="0"):
     group_id: str
 
 
-class StreamsGroupTargetAssignmentMetadataValue(Message, key=20, versions="0", flexible="0+"):
+class StreamsGroupTargetAssignmentMetadataValue(
+    CoordinatorValue, key=20, versions="0", flexible="0+"
+):
     assignment_epoch: Int32
     assignment_timestamp: Int64 = field(default=0, tag=0)
 
 
-class StreamsGroupTargetAssignmentMemberKey(Message, key=21, versions="0"):
+class StreamsGroupTargetAssignmentMemberKey(CoordinatorKey, key=21, versions="0"):
     group_id: str
     member_id: str
 
@@ -66,13 +69,15 @@ class StreamsGroupTargetAssignmentMemberTaskIds(Struct):
     partitions: list[Int32]
 
 
-class StreamsGroupTargetAssignmentMemberValue(Message, key=21, versions="0", flexible="0+"):
+class StreamsGroupTargetAssignmentMemberValue(
+    CoordinatorValue, key=21, versions="0", flexible="0+"
+):
     active_tasks: list[StreamsGroupTargetAssignmentMemberTaskIds]
     standby_tasks: list[StreamsGroupTargetAssignmentMemberTaskIds]
     warmup_tasks: list[StreamsGroupTargetAssignmentMemberTaskIds]
 
 
-class StreamsGroupCurrentMemberAssignmentKey(Message, key=22, versions="0"):
+class StreamsGroupCurrentMemberAssignmentKey(CoordinatorKey, key=22, versions="0"):
     group_id: str
     member_id: str
 
@@ -83,7 +88,9 @@ class StreamsGroupCurrentMemberAssignmentTaskIds(Struct):
     assignment_epochs: list[Int32] | None = field(tag=0)
 
 
-class StreamsGroupCurrentMemberAssignmentValue(Message, key=22, versions="0", flexible="0+"):
+class StreamsGroupCurrentMemberAssignmentValue(
+    CoordinatorValue, key=22, versions="0", flexible="0+"
+):
     member_epoch: Int32
     previous_member_epoch: Int32
     state: Int8
@@ -95,7 +102,7 @@ class StreamsGroupCurrentMemberAssignmentValue(Message, key=22, versions="0", fl
     warmup_tasks_pending_revocation: list[StreamsGroupCurrentMemberAssignmentTaskIds]
 
 
-class StreamsGroupTopologyKey(Message, key=23, versions="0"):
+class StreamsGroupTopologyKey(CoordinatorKey, key=23, versions="0"):
     group_id: str
 
 
@@ -127,6 +134,6 @@ class Subtopology(Struct):
     copartition_groups: list[CopartitionGroup]
 
 
-class StreamsGroupTopologyValue(Message, key=23, versions="0", flexible="0+"):
+class StreamsGroupTopologyValue(CoordinatorValue, key=23, versions="0", flexible="0+"):
     epoch: Int32
     subtopologies: list[Subtopology]

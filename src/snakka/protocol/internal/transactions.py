@@ -1,10 +1,11 @@
 """Records of `__transaction_state`: one per transactional id (KIP-98, KIP-890)."""
 
-from snakka.protocol.schema import Message, Struct, field
+from snakka.protocol.internal.kinds import CoordinatorKey, CoordinatorValue
+from snakka.protocol.schema import Struct, field
 from snakka.protocol.types import Int8, Int16, Int32, Int64
 
 
-class TransactionLogKey(Message, key=0, versions="0"):
+class TransactionLogKey(CoordinatorKey, key=0, versions="0"):
     transactional_id: str
 
 
@@ -13,7 +14,7 @@ class PartitionsSchema(Struct):
     partition_ids: list[Int32]
 
 
-class TransactionLogValue(Message, key=0, versions="0-1", flexible="1+"):
+class TransactionLogValue(CoordinatorValue, key=0, versions="0-1", flexible="1+"):
     producer_id: Int64
     previous_producer_id: Int64 = field("1+", default=-1, tag=0)
     next_producer_id: Int64 = field("1+", default=-1, tag=1)

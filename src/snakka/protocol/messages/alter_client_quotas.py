@@ -7,7 +7,7 @@ from snakka.protocol.schema import Listeners, Request, Response, Struct
 from snakka.protocol.types import Float64, Int16, Int32
 
 
-class RequestEntityData(Struct):
+class EntityData(Struct):
     entity_type: str
     entity_name: str | None
 
@@ -19,7 +19,7 @@ class OpData(Struct):
 
 
 class RequestEntryData(Struct):
-    entity: list[RequestEntityData]
+    entity: list[EntityData]
     ops: list[OpData]
 
 
@@ -30,15 +30,10 @@ class AlterClientQuotasRequest(
     validate_only: bool
 
 
-class ResponseEntityData(Struct):
-    entity_type: str
-    entity_name: str | None
-
-
 class ResponseEntryData(Struct):
     error_code: Int16
     error_message: str | None
-    entity: list[ResponseEntityData]
+    entity: list[EntityData]
 
 
 class AlterClientQuotasResponse(Response, key=49, versions="0-1", flexible="1+"):

@@ -8,7 +8,7 @@ from snakka.protocol.schema import Request, Response, Struct, field
 from snakka.protocol.types import Int16, Int32, Uuid
 
 
-class RequestTopicPartitions(Struct):
+class TopicPartitions(Struct):
     topic_id: Uuid
     partitions: list[Int32]
 
@@ -23,16 +23,11 @@ class ConsumerGroupHeartbeatRequest(Request, key=68, versions="0-1", flexible="0
     subscribed_topic_names: list[str] | None = None
     subscribed_topic_regex: str | None = field("1+", default=None)
     server_assignor: str | None = None
-    topic_partitions: list[RequestTopicPartitions] | None = None
-
-
-class ResponseTopicPartitions(Struct):
-    topic_id: Uuid
-    partitions: list[Int32]
+    topic_partitions: list[TopicPartitions] | None = None
 
 
 class Assignment(Struct):
-    topic_partitions: list[ResponseTopicPartitions]
+    topic_partitions: list[TopicPartitions]
 
 
 class ConsumerGroupHeartbeatResponse(Response, key=68, versions="0-1", flexible="0+"):

@@ -12,7 +12,7 @@ class TopicRequest(Struct):
     name: str
 
 
-class RequestCursor(Struct):
+class Cursor(Struct):
     topic_name: str
     partition_index: Int32
 
@@ -20,7 +20,7 @@ class RequestCursor(Struct):
 class DescribeTopicPartitionsRequest(Request, key=75, versions="0", flexible="0+"):
     topics: list[TopicRequest]
     response_partition_limit: Int32 = 2000
-    cursor: RequestCursor | None = None
+    cursor: Cursor | None = None
 
 
 class DescribeTopicPartitionsResponsePartition(Struct):
@@ -44,12 +44,7 @@ class DescribeTopicPartitionsResponseTopic(Struct):
     topic_authorized_operations: Int32 = -2147483648
 
 
-class ResponseCursor(Struct):
-    topic_name: str
-    partition_index: Int32
-
-
 class DescribeTopicPartitionsResponse(Response, key=75, versions="0", flexible="0+"):
     throttle_time_ms: Int32
     topics: list[DescribeTopicPartitionsResponseTopic]
-    next_cursor: ResponseCursor | None = None
+    next_cursor: Cursor | None = None

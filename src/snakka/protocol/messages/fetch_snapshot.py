@@ -7,7 +7,7 @@ from snakka.protocol.schema import Listeners, Request, Response, Struct, field
 from snakka.protocol.types import Int16, Int32, Int64, ServedRecords, UInt16, Uuid
 
 
-class RequestSnapshotId(Struct):
+class SnapshotId(Struct):
     end_offset: Int64
     epoch: Int32
 
@@ -15,7 +15,7 @@ class RequestSnapshotId(Struct):
 class RequestPartitionSnapshot(Struct):
     partition: Int32
     current_leader_epoch: Int32
-    snapshot_id: RequestSnapshotId
+    snapshot_id: SnapshotId
     position: Int64
     replica_directory_id: Uuid = field("1+", tag=0, ignorable=True)
 
@@ -34,11 +34,6 @@ class FetchSnapshotRequest(
     topics: list[RequestTopicSnapshot]
 
 
-class ResponseSnapshotId(Struct):
-    end_offset: Int64
-    epoch: Int32
-
-
 class LeaderIdAndEpoch(Struct):
     leader_id: Int32
     leader_epoch: Int32
@@ -47,7 +42,7 @@ class LeaderIdAndEpoch(Struct):
 class ResponsePartitionSnapshot(Struct):
     index: Int32
     error_code: Int16
-    snapshot_id: ResponseSnapshotId
+    snapshot_id: SnapshotId
     current_leader: LeaderIdAndEpoch = field(tag=0)
     size: Int64
     position: Int64

@@ -40,12 +40,12 @@ class Topology(Struct):
     subtopologies: list[Subtopology]
 
 
-class RequestTaskIds(Struct):
+class TaskIds(Struct):
     subtopology_id: str
     partitions: list[Int32]
 
 
-class RequestEndpoint(Struct):
+class Endpoint(Struct):
     host: str
     port: UInt16
 
@@ -65,11 +65,11 @@ class StreamsGroupHeartbeatRequest(Request, key=88, versions="0", flexible="0+")
     rack_id: str | None = None
     rebalance_timeout_ms: Int32 = -1
     topology: Topology | None = None
-    active_tasks: list[RequestTaskIds] | None = None
-    standby_tasks: list[RequestTaskIds] | None = None
-    warmup_tasks: list[RequestTaskIds] | None = None
+    active_tasks: list[TaskIds] | None = None
+    standby_tasks: list[TaskIds] | None = None
+    warmup_tasks: list[TaskIds] | None = None
     process_id: str | None = None
-    user_endpoint: RequestEndpoint | None = None
+    user_endpoint: Endpoint | None = None
     client_tags: list[KeyValue] | None = None
     task_offsets: list[TaskOffset] | None = None
     task_end_offsets: list[TaskOffset] | None = None
@@ -81,23 +81,13 @@ class Status(Struct):
     status_detail: str
 
 
-class ResponseTaskIds(Struct):
-    subtopology_id: str
-    partitions: list[Int32]
-
-
-class ResponseEndpoint(Struct):
-    host: str
-    port: UInt16
-
-
 class TopicPartition(Struct):
     topic: str
     partitions: list[Int32]
 
 
 class EndpointToPartitions(Struct):
-    user_endpoint: ResponseEndpoint
+    user_endpoint: Endpoint
     active_partitions: list[TopicPartition]
     standby_partitions: list[TopicPartition]
 
@@ -112,8 +102,8 @@ class StreamsGroupHeartbeatResponse(Response, key=88, versions="0", flexible="0+
     acceptable_recovery_lag: Int32
     task_offset_interval_ms: Int32
     status: list[Status] | None
-    active_tasks: list[ResponseTaskIds] | None = None
-    standby_tasks: list[ResponseTaskIds] | None = None
-    warmup_tasks: list[ResponseTaskIds] | None = None
+    active_tasks: list[TaskIds] | None = None
+    standby_tasks: list[TaskIds] | None = None
+    warmup_tasks: list[TaskIds] | None = None
     endpoint_information_epoch: Int32
     partitions_by_user_endpoint: list[EndpointToPartitions] | None = None

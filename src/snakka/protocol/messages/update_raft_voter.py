@@ -26,7 +26,7 @@ class UpdateRaftVoterRequest(
     voter_id: Int32
     voter_directory_id: Uuid
     listeners: list[Listener]
-    k_raft_version_feature: KRaftVersionFeature
+    kraft_version_feature: KRaftVersionFeature
 
 
 class CurrentLeader(Struct):

@@ -1,0 +1,34 @@
+# Each target sets up what it needs: a virtual environment in .venv, jars for the tests in .cache.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: run test lint bench lock
+
+run: $(READY)
+	$(BIN)/snakka
+
+test: $(READY)
+	$(BIN)/pytest --numprocesses 2 --dist worksteal
+
+lint: $(READY)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)
+	$(BIN)/python -m bench.codec
+	$(BIN)/python -m bench.columns
+
+# The lock is made anew from pyproject.toml only when somebody asks for it.
+lock: $(READY)
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+		--custom-compile-command "make lock" --extra dev --output-file requirements/dev.txt pyproject.toml
+
+$(READY): requirements/dev.txt pyproject.toml setup.py $(wildcard src/snakka/protocol/records/*.pyx)
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@

@@ -1,0 +1,106 @@
+"""Requests and responses in their frames: four bytes of size, a header, the message.
+
+A frame's size is checked before anything is read of it. Which header precedes a message follows
+from the message's own version, but for ApiVersions: its response always has the first header,
+since a client that asks for versions cannot know yet which header to expect (KIP-511).
+"""
+
+import struct
+from typing import Final, TypeVar
+
+from snakka.protocol.api_keys import ApiKey, find_api, request_type
+from snakka.protocol.codec import Chunk, decoder, encoder
+from snakka.protocol.errors import MalformedError, UnsupportedVersionError
+from snakka.protocol.messages.header import RequestHeader, ResponseHeader
+from snakka.protocol.schema import Message, Request, Response
+from snakka.protocol.types import Buffer
+
+SIZE_BYTES: Final = 4
+
+_R = TypeVar("_R", bound=Response)
+
+_SIZE = struct.Struct(">i")
+_API = struct.Struct(">hh")
+
+
+def find_frame_size(buffer: Buffer, position: int, limit_bytes: int) -> int | None:
+    """The size that a frame announces at `position`, once those four bytes are there."""
+    if len(buffer) - position < SIZE_BYTES:
+        return None
+    size: int = _SIZE.unpack_from(buffer, position)[0]
+    if not 0 <= size <= limit_bytes:
+        raise MalformedError("frame", position, f"size {size} is not within 0 to {limit_bytes}")
+    return size
+
+
+def request_header_version(request: type[Request], version: int) -> int:
+    return 2 if version in request.FLEXIBLE else 1
+
+
+def response_header_version(response: type[Response], version: int) -> int:
+    return 1 if version in response.FLEXIBLE and response.KEY != ApiKey.API_VERSIONS else 0
+
+
+def read_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
+    """The header of a request, in whatever version, and where the request itself starts."""
+    if len(frame) < _API.size:
+        raise MalformedError("RequestHeader", len(frame), "truncated")
+    key, version = _API.unpack_from(frame)
+    api = find_api(key)
+    if api is None:
+        raise UnsupportedVersionError(f"there is no API with key {key}")
+    header_version = request_header_version(request_type(api), version)
+    return decoder(RequestHeader, header_version)(frame, 0)
+
+
+def read_request(frame: Buffer) -> tuple[RequestHeader, Request]:
+    """A whole request, without the size before it."""
+    header, position = read_request_header(frame)
+    message = request_type(ApiKey(header.request_api_key))
+    return header, _read_rest(message, header.request_api_version, frame, position)
+
+
+def read_response(response: type[_R], version: int, frame: Buffer) -> tuple[int, _R]:
+    """A whole response, without the size before it, and the request that it answers."""
+    header_version = response_header_version(response, version)
+    header, position = decoder(ResponseHeader, header_version)(frame, 0)
+    return header.correlation_id, _read_rest(response, version, frame, position)
+
+
+_M = TypeVar("_M", bound=Message)
+
+
+def _read_rest(message: type[_M], version: int, frame: Buffer, position: int) -> _M:
+    decoded: _M
+    decoded, end = decoder(message, version)(frame, position)
+    if end != len(frame):
+        raise MalformedError(message.__name__, end, f"{len(frame) - end} bytes too many")
+    return decoded
+
+
+def write_request(
+    request: Request, version: int, *, correlation_id: int, client_id: str | None
+) -> list[Chunk]:
+    """A frame with a request, in the chunks that are to be sent in a row."""
+    header = RequestHeader(
+        request_api_key=request.KEY,
+        request_api_version=version,
+        correlation_id=correlation_id,
+        client_id=client_id,
+    )
+    return _frame(header, request_header_version(type(request), version), request, version)
+
+
+def write_response(response: Response, version: int, *, correlation_id: int) -> list[Chunk]:
+    """A frame with a response, in the chunks that are to be sent in a row."""
+    header = ResponseHeader(correlation_id=correlation_id)
+    return _frame(header, response_header_version(type(response), version), response, version)
+
+
+def _frame(header: Message, header_version: int, message: Message, version: int) -> list[Chunk]:
+    chunks: list[Chunk] = []
+    first = bytearray(SIZE_BYTES)
+    out = encoder(type(header), header_version)(header, first, chunks)
+    chunks.append(encoder(type(message), version)(message, out, chunks))
+    _SIZE.pack_into(first, 0, sum(map(len, chunks)) - SIZE_BYTES)
+    return chunks

@@ -1,0 +1,1 @@
+"""The records that brokers and clients write into logs, one module per topic or kind of group."""
