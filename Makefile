@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: run test lint bench lock
+.PHONY: run test lint bench docs lock
 
 run: $(READY)
 	$(BIN)/snakka
@@ -22,12 +22,15 @@ bench: $(READY)
 	$(BIN)/python -m bench.codec
 	$(BIN)/python -m bench.columns
 
+docs: $(READY)
+	$(BIN)/python docs/generate.py
+
 # The lock is made anew from pyproject.toml only when somebody asks for it.
 lock: $(READY)
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 		--custom-compile-command "make lock" --extra dev --output-file requirements/dev.txt pyproject.toml
 
-$(READY): requirements/dev.txt pyproject.toml setup.py $(wildcard src/snakka/protocol/records/*.pyx)
+$(READY): requirements/dev.txt pyproject.toml setup.py $(wildcard src/snakka/protocol/records/*.p[xy][xd])
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .

@@ -9,6 +9,7 @@ setup(
             Extension(
                 "snakka.protocol.records._columns",
                 ["src/snakka/protocol/records/_columns.pyx"],
+                depends=["src/snakka/protocol/records/_record_reader.pxd"],
                 extra_compile_args=["-O3"],
                 optional=True,
             )

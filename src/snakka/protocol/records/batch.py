@@ -52,6 +52,7 @@ _INT16 = struct.Struct(">h")
 _LEADER_EPOCH_POSITION: Final = 12
 _CRC_POSITION: Final = 17
 _MAX_TIMESTAMP_POSITION: Final = 35
+_COUNT_POSITION: Final = 57
 
 
 class TimestampType(IntEnum):
@@ -164,7 +165,9 @@ class Batch(NamedTuple):
         plain = decompress(header.compression, self.data[HEADER_BYTES:], limit_bytes=limit_bytes)
         if header.record_count > len(plain) // _RECORD_BYTES_MIN:
             raise MalformedError(
-                "record batch", 57, f"{header.record_count} records in {len(plain)} bytes"
+                "record batch",
+                _COUNT_POSITION,
+                f"{header.record_count} records in {len(plain)} bytes",
             )
         return plain
 
@@ -222,13 +225,16 @@ def set_max_timestamp(
 ) -> None:
     """Stamps the batch at `position` and renews its CRC, which covers both fields."""
     header = BatchHeader.read(buffer, position)
+    end = position + header.size_bytes
+    if end > len(buffer):
+        raise MalformedError("record batch", position, "longer than the buffer")
     attributes = header.attributes & ~TIMESTAMP_TYPE_BIT
     if timestamp_type is TimestampType.LOG_APPEND_TIME:
         attributes |= TIMESTAMP_TYPE_BIT
     _INT16.pack_into(buffer, position + _CRC_START, attributes)
     _INT64.pack_into(buffer, position + _MAX_TIMESTAMP_POSITION, max_timestamp)
     with memoryview(buffer) as view:
-        crc = crc32c(view[position + _CRC_START : position + header.size_bytes])
+        crc = crc32c(view[position + _CRC_START : end])
     _UINT32.pack_into(buffer, position + _CRC_POSITION, crc)
 
 

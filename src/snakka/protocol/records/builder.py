@@ -17,6 +17,7 @@ from snakka.protocol.records.batch import (
     NO_PRODUCER_EPOCH,
     NO_PRODUCER_ID,
     NO_SEQUENCE,
+    NO_TIMESTAMP,
     TIMESTAMP_TYPE_BIT,
     TRANSACTIONAL_BIT,
     Batch,
@@ -44,30 +45,26 @@ def build_batch(
     """One batch of at least one record.
 
     Idempotent batches give the producer's id, epoch and first sequence. `log_append_time` stamps
-    all records at once and makes the batch's timestamp type LOG_APPEND_TIME.
+    the batch and so all of its records, whose own timestamps stay underneath, as in Java.
     """
     records = list(records)
     if not records:
         raise ValueError("a batch holds at least one record")
-    if log_append_time is not None:
-        records = [record._replace(timestamp_ms=log_append_time) for record in records]
     base = records[0]
-    attributes = (
-        compression
-        | (TIMESTAMP_TYPE_BIT if log_append_time is not None else 0)
-        | (TRANSACTIONAL_BIT if is_transactional else 0)
-        | (CONTROL_BIT if is_control else 0)
-    )
+    max_timestamp = max(record.timestamp_ms for record in records)
     header = BatchHeader(
         base_offset=base.offset,
         batch_length=0,
         leader_epoch=leader_epoch,
         magic=MAGIC,
         crc=0,
-        attributes=attributes,
+        attributes=compression
+        | (TIMESTAMP_TYPE_BIT if log_append_time is not None else 0)
+        | (TRANSACTIONAL_BIT if is_transactional else 0)
+        | (CONTROL_BIT if is_control else 0),
         last_offset_delta=records[-1].offset - base.offset,
         base_timestamp=base.timestamp_ms,
-        max_timestamp=max(record.timestamp_ms for record in records),
+        max_timestamp=max_timestamp if log_append_time is None else log_append_time,
         producer_id=producer_id,
         producer_epoch=producer_epoch,
         base_sequence=base_sequence,
@@ -112,7 +109,7 @@ def build_empty_batch(header: BatchHeader) -> bytes:
     """`header` without records: what compaction leaves of a producer's last batch."""
     empty = header._replace(
         attributes=header.attributes & ~(COMPRESSION_MASK | DELETE_HORIZON_BIT),
-        base_timestamp=header.max_timestamp,
+        base_timestamp=NO_TIMESTAMP,
         record_count=0,
     )
     return seal(empty, b"")

@@ -42,6 +42,13 @@ def append_varint(out: bytearray, value: int) -> None:
 
 def read_varint(data: bytes, position: int) -> tuple[int, int]:
     """The int32 zigzag varint at `position` and the position after it."""
+    if position + 1 < len(data):
+        encoded = data[position]
+        if encoded < 128:
+            return (encoded >> 1) ^ -(encoded & 1), position + 1
+        second = data[position + 1]
+        if second < 128:
+            return (encoded & 127 | second << 7) >> 1 ^ -(encoded & 1), position + 2
     encoded, after = _read_long(data, position, _INT32_BITS)
     return (encoded >> 1) ^ -(encoded & 1), after
 

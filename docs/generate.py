@@ -1,0 +1,87 @@
+"""Writes the parts of the documentation that are facts of the code: `python docs/generate.py`.
+
+The text between `<!-- generated: NAME -->` and `<!-- end -->` in a page is replaced by what the
+function of that name returns. `--check` writes nothing, and fails where a page is out of date.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from snakka.protocol.api_keys import ApiKey, request_type
+from snakka.protocol.internal.frames import (
+    GROUP_RECORDS,
+    METADATA_RECORDS,
+    REMOTE_LOG_RECORDS,
+    SHARE_STATE_RECORDS,
+    TRANSACTION_RECORDS,
+)
+from snakka.protocol.schema import Message, Request, Versions
+
+PAGES = Path(__file__).parent
+GENERATED = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def apis() -> Iterator[str]:
+    yield "| key | API | versions | flexible | listeners |"
+    yield "| --- | --- | --- | --- | --- |"
+    for key in ApiKey:
+        request = request_type(key)
+        name = request.__name__.removesuffix("Request")
+        listeners = ", ".join(each.name.lower() for each in request.LISTENERS if each.name)
+        flexible = "never" if request.FLEXIBLE.last < 0 else f"from {request.FLEXIBLE.first}"
+        yield f"| {key.value} | {name} | {_request_versions(request)} | {flexible} | {listeners} |"
+
+
+def records() -> Iterator[str]:
+    yield "| log | type | record | versions |"
+    yield "| --- | --- | --- | --- |"
+    typed: dict[str, list[type[Message]]] = {
+        "`__cluster_metadata`": list(METADATA_RECORDS.values()),
+        "`__consumer_offsets`": [kind.value for kind in GROUP_RECORDS.values()],
+        "`__transaction_state`": [kind.value for kind in TRANSACTION_RECORDS.values()],
+        "`__share_group_state`": [kind.value for kind in SHARE_STATE_RECORDS.values()],
+        "`__remote_log_metadata`": list(REMOTE_LOG_RECORDS.values()),
+    }
+    for log, types in typed.items():
+        for record in sorted(types, key=lambda each: each.KEY):
+            name = record.__name__.removesuffix("Value")
+            yield f"| {log} | {record.KEY} | {name} | {_versions(record.VERSIONS)} |"
+
+
+def _request_versions(request: type[Request]) -> str:
+    if request.STABLE == request.VERSIONS:
+        return _versions(request.VERSIONS)
+    return f"{_versions(request.STABLE)} (unstable: {_versions(request.VERSIONS)})"
+
+
+def _versions(versions: Versions) -> str:
+    first, last = versions
+    return str(first) if first == last else f"{first} to {last}"
+
+
+PARTS: dict[str, Callable[[], Iterator[str]]] = {"apis": apis, "records": records}
+
+
+def generate(page: str) -> str:
+    """The page with its generated parts made anew."""
+    return GENERATED.sub(
+        lambda match: match[1] + "\n".join(PARTS[match[2]]()) + "\n" + match[3], page
+    )
+
+
+def main() -> None:
+    stale = []
+    for path in sorted(PAGES.glob("*.md")):
+        page = path.read_text()
+        if generate(page) != page:
+            stale.append(path.name)
+            if "--check" not in sys.argv:
+                path.write_text(generate(page))
+    if stale and "--check" in sys.argv:
+        sys.exit(f"out of date, run `make docs`: {', '.join(stale)}")
+
+
+if __name__ == "__main__":
+    main()
