@@ -1,0 +1,1 @@
+"""Sockets: listeners, the connections they accept, and connections to peers."""

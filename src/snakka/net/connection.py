@@ -1,0 +1,228 @@
+"""One client's connection: frames in, answers out in the order of their requests.
+
+All whole frames of one wake-up are served before anything is written. Work of one connection
+overlaps; an answer that is ready early waits for those before it. A client that does not read its
+answers, or has too many requests under way, is not read from.
+
+A frame is valid until its handler first waits for something. Whatever goes wrong ends this
+connection alone.
+
+Not here: what is in a frame (apis/), how many connections there may be (gate.py).
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias, cast
+
+from snakka.net.eager import Waiting, start
+from snakka.net.gate import Gate
+from snakka.net.inbox import BufferPool, Inbox
+from snakka.net.outbox import Outbox
+from snakka.protocol.codec import Chunk
+from snakka.protocol.errors import MalformedError, UnsupportedVersionError
+
+Answer: TypeAlias = list[Chunk] | None  # None where the client expects nothing
+
+log = logging.getLogger(__name__)
+
+_UNSENT_BYTES_MAX: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Who is at the other end."""
+
+    listener: str
+    host: str
+    port: int
+
+
+Serve: TypeAlias = Callable[[memoryview, Peer], Coroutine[Any, Any, Answer]]
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionSettings:
+    """What connections of a listener share."""
+
+    listener: str
+    serve: Serve
+    gate: Gate
+    pool: BufferPool
+    frame_bytes_max: int
+    requests_in_flight_max: int
+
+
+@dataclass(slots=True)
+class _Slot:
+    """The place of an answer among those of its connection."""
+
+    is_done: bool = False
+    answer: Answer = None
+
+
+class Connection(asyncio.BufferedProtocol):
+    """The protocol of one accepted socket."""
+
+    def __init__(
+        self, settings: ConnectionSettings, on_lost: Callable[["Connection"], None]
+    ) -> None:
+        self._settings = settings
+        self._on_lost = on_lost
+        self._inbox = Inbox(settings.pool, settings.frame_bytes_max)
+        self._slots: deque[_Slot] = deque()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_reading = True
+        self._is_settling = False
+        self._has_unserved = False
+        self._is_closing = False
+        self.last_active_s = 0.0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by class
+        self._outbox = Outbox(self._transport, self._loop)
+        self.last_active_s = self._loop.time()
+        host, port = transport.get_extra_info("peername")[:2]
+        self.peer = Peer(self._settings.listener, host, port)
+        refusal = self._settings.gate.admit(host)
+        self._is_admitted = refusal is None
+        if refusal is not None:
+            log.warning("refusing a connection of %s: %s", self.peer, refusal)
+            self.abort()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._inbox.space()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._inbox.received(nbytes)
+        self.last_active_s = self._loop.time()
+        self._serve_frames()
+
+    def eof_received(self) -> bool:
+        """A client that sends no more may still wait for answers."""
+        self._is_closing = True
+        return bool(self._slots)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._is_closing = True
+        for task in self._tasks:
+            task.cancel()
+        self._outbox.close()
+        if self._is_admitted:
+            self._settings.gate.leave(self.peer.host)
+        self._on_lost(self)
+
+    def pause_writing(self) -> None:
+        self._outbox.pause()
+
+    def resume_writing(self) -> None:
+        self._outbox.resume()
+        self._update_reading()
+
+    def close(self) -> None:
+        """Ends the connection once what is under way has been answered."""
+        self._is_closing = True
+        if not self._slots:
+            self._transport.close()
+
+    def abort(self) -> None:
+        self._is_closing = True
+        self._transport.abort()
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._slots
+
+    def _serve_frames(self) -> None:
+        self._has_unserved = True
+        try:
+            while self._is_reading and not self._transport.is_closing():
+                frame = self._inbox.take_frame()
+                if frame is None:
+                    self._has_unserved = False
+                    break
+                self._serve_frame(frame)
+                self._update_reading()
+        except MalformedError as error:
+            self._fail("sent %s", error)
+        self._outbox.flush()
+        self._update_reading()
+        self._settle_soon()
+
+    def _serve_frame(self, frame: memoryview) -> None:
+        try:
+            outcome = start(self._settings.serve(frame, self.peer))
+        except (MalformedError, UnsupportedVersionError) as error:
+            self._fail("sent a request that cannot be answered: %s", error)
+            return
+        except Exception:
+            log.exception("closing the connection of %s: its request failed", self.peer)
+            self.abort()
+            return
+        if isinstance(outcome, Waiting):
+            self._wait_for(outcome.rest)
+        elif self._slots:
+            self._slots.append(_Slot(True, outcome))
+        elif outcome is not None:
+            self._outbox.put(outcome)
+
+    def _wait_for(self, rest: Coroutine[Any, Any, Answer]) -> None:
+        slot = _Slot()
+        self._slots.append(slot)
+        task = self._loop.create_task(self._finish(slot, rest))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _finish(self, slot: _Slot, rest: Coroutine[Any, Any, Answer]) -> None:
+        try:
+            slot.answer = await rest
+        except Exception:
+            log.exception("closing the connection of %s: its request failed", self.peer)
+            self.abort()
+            return
+        slot.is_done = True
+        self._send_ready()
+
+    def _send_ready(self) -> None:
+        while self._slots and self._slots[0].is_done:
+            answer = self._slots.popleft().answer
+            if answer is not None:
+                self._outbox.put(answer)
+        self._outbox.flush()
+        if self._is_closing and not self._slots:
+            self._transport.close()
+            return
+        self._update_reading()
+
+    def _update_reading(self) -> None:
+        """Reads on only while there is room for requests, and for their answers."""
+        may_read = (
+            len(self._slots) < self._settings.requests_in_flight_max
+            and self._outbox.size_bytes < _UNSENT_BYTES_MAX
+        )
+        if may_read == self._is_reading or self._transport.is_closing():
+            return
+        self._is_reading = may_read
+        if may_read:
+            self._transport.resume_reading()
+            self._loop.call_soon(self._serve_frames)  # those that are here already
+        else:
+            self._transport.pause_reading()
+
+    def _settle_soon(self) -> None:
+        """Lets go of the buffer once what the handlers left for this turn's end has been done."""
+        if not self._is_settling:
+            self._is_settling = True
+            self._loop.call_soon(self._settle)
+
+    def _settle(self) -> None:
+        self._is_settling = False
+        if not self._has_unserved:
+            self._inbox.settle()
+
+    def _fail(self, complaint: str, error: Exception) -> None:
+        log.warning("closing the connection of %s, which " + complaint, self.peer, error)
+        self.abort()
