@@ -13,7 +13,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from snakka.storage.group_commit import GroupCommit
 from snakka.storage.log import Log
 from snakka.storage.open_files import OpenFiles
 from snakka.storage.opening import Checkpointed, open_log
+from snakka.storage.read import LogRead
 
 MIB = 1 << 20
 BATCH_BYTES = 16 * 1024
@@ -36,6 +37,7 @@ PARTITIONS = 1000
 SEGMENTS = 5
 ROUNDS = 3
 APPENDERS = 64
+COMMIT_S = 2.0
 RECORD_OVERHEAD_BYTES = 11  # of one record with a value of 128 bytes to 1 MiB
 
 
@@ -44,7 +46,8 @@ def main() -> None:
     directory = Path(tempfile.mkdtemp(prefix="snakka-bench-", dir=where))
     try:
         overhead_per_append()
-        append_and_read(directory)
+        appends(directory)
+        reads(directory)
         group_commit(directory)
         recovery(directory)
         idle_partitions(directory)
@@ -106,106 +109,109 @@ def overhead_per_append() -> None:
     shutil.rmtree(directory)
 
 
-def append_and_read(directory: Path) -> None:
-    count = TOTAL_BYTES // BATCH_BYTES
-    batch = make_batch()
-
-    def raw_write(is_synced: bool) -> float:
-        path = directory / "raw"
-        path.unlink(missing_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
-        started = time.perf_counter()
-        for n in range(count):
-            os.pwritev(descriptor, [batch], n * BATCH_BYTES)
-        if is_synced:
-            os.fdatasync(descriptor)
-        took = time.perf_counter() - started
-        os.close(descriptor)
-        return took
-
-    def append(batches_per_turn: int, is_synced: bool) -> float:
-        shutil.rmtree(directory / "t-0", ignore_errors=True)
-        log = open_at(directory / "t-0", LogConfig(), Checkpointed(is_clean=True))
-        # As clients send them: each in its own part of a receive buffer, offsets from 0.
-        received = bytearray(batch * batches_per_turn)
-        parts = [
-            memoryview(received)[n * BATCH_BYTES : (n + 1) * BATCH_BYTES]
-            for n in range(batches_per_turn)
-        ]
-        started = time.perf_counter()
-        for _ in range(count // batches_per_turn):
-            for part in parts:
-                part[:8] = bytes(8)
-                log.append_as_leader(part, leader_epoch=0, now_ms=0)
-            log.write_staged()
-        if is_synced:
-            log.flush()
-        took = time.perf_counter() - started
-        log.shut_down()
-        return took
-
+def appends(directory: Path) -> None:
+    """Leaves the last raw file and log for `reads`."""
     for is_synced, where in ((True, "to the platter"), (False, "to the page cache")):
-        raw_s = best_of(partial(raw_write, is_synced))
+        raw_s = best_of(partial(raw_write, directory / "raw", is_synced))
         for batches_per_turn in (16, 1):
-            ours_s = best_of(partial(append, batches_per_turn, is_synced))
+            ours_s = best_of(partial(append, directory / "t-0", batches_per_turn, is_synced))
             what = f"append 16 KB batches {where}, {batches_per_turn} a loop turn"
             report(what, raw_s, ours_s)
+
+
+def raw_write(path: Path, is_synced: bool) -> float:
+    path.unlink(missing_ok=True)
+    batch = make_batch()
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
+    started = time.perf_counter()
+    for position in range(0, TOTAL_BYTES, BATCH_BYTES):
+        os.pwritev(descriptor, [batch], position)
+    if is_synced:
+        os.fdatasync(descriptor)
+    took = time.perf_counter() - started
+    os.close(descriptor)
+    return took
+
+
+def append(directory: Path, batches_per_turn: int, is_synced: bool) -> float:
+    shutil.rmtree(directory, ignore_errors=True)
+    log = open_at(directory, LogConfig(), Checkpointed(is_clean=True))
+    # As clients send them: each in its own part of a receive buffer, offsets from 0.
+    received = memoryview(bytearray(make_batch() * batches_per_turn))
+    parts = [received[n : n + BATCH_BYTES] for n in range(0, len(received), BATCH_BYTES)]
+    started = time.perf_counter()
+    for _ in range(TOTAL_BYTES // len(received)):
+        for part in parts:
+            part[:8] = bytes(8)
+            log.append_as_leader(part, leader_epoch=0, now_ms=0)
+        log.write_staged()
+    if is_synced:
+        log.flush()
+    took = time.perf_counter() - started
+    log.shut_down()
+    return took
+
+
+def reads(directory: Path) -> None:
     log = open_at(directory / "t-0", LogConfig(), Checkpointed(is_clean=True))
     sink = os.memfd_create("sink")  # unlike /dev/null, it takes a real copy of the bytes
-    size = log.segments.size_bytes
-
-    def raw_read() -> float:
-        descriptor = os.open(directory / "raw", os.O_RDONLY)
-        started = time.perf_counter()
-        for position in range(0, size, READ_BYTES):
-            os.lseek(sink, 0, os.SEEK_SET)
-            os.sendfile(sink, descriptor, position, READ_BYTES)
-        took = time.perf_counter() - started
-        os.close(descriptor)
-        return took
-
-    def read() -> float:
-        per_read = READ_BYTES // BATCH_BYTES
-        started = time.perf_counter()
-        for offset in range(0, log.log_end_offset, per_read):
-            found = log.read(offset, max_bytes=READ_BYTES, max_offset=log.log_end_offset)
-            os.lseek(sink, 0, os.SEEK_SET)
-            for run in found.runs:
-                os.sendfile(sink, run.file.fileno(), run.position, run.size_bytes)
-        return time.perf_counter() - started
-
-    def look_up() -> float:
-        started = time.perf_counter()
-        for offset in range(0, log.log_end_offset, 64):
-            log.read(offset, max_bytes=READ_BYTES, max_offset=log.log_end_offset)
-        return (time.perf_counter() - started) / (log.log_end_offset / 64)
-
-    print(f"finding a run of 1 MiB in a sealed segment: {best_of(look_up) * 1e6:.1f} us")
-    report("read in runs of 1 MiB (sendfile)", best_of(raw_read), best_of(read))
-    copied = raw_copy(directory / "raw", size)
-    report("read in runs of 1 MiB (copied)", copied, best_of(lambda: copy_all(log)))
+    find_s = best_of(partial(find_all, log)) / (TOTAL_BYTES // READ_BYTES)
+    print(f"finding a run of 1 MiB in a sealed segment: {find_s * 1e6:.1f} us")
+    raw_s = best_of(partial(raw_send, directory / "raw", sink))
+    report("read in runs of 1 MiB (sendfile)", raw_s, best_of(partial(send_all, log, sink)))
+    raw_s = best_of(partial(raw_copy, directory / "raw"))
+    report("read in runs of 1 MiB (copied)", raw_s, best_of(partial(copy_all, log)))
     os.close(sink)
     (directory / "raw").unlink()
     shutil.rmtree(directory / "t-0")
 
 
-def raw_copy(path: Path, size: int) -> float:
-    def run() -> float:
-        descriptor = os.open(path, os.O_RDONLY)
-        started = time.perf_counter()
-        for position in range(0, size, READ_BYTES):
-            os.pread(descriptor, READ_BYTES, position)
-        took = time.perf_counter() - started
-        os.close(descriptor)
-        return took
+def runs(log: Log) -> Iterator[LogRead]:
+    for offset in range(0, log.log_end_offset, READ_BYTES // BATCH_BYTES):
+        yield log.read(offset, max_bytes=READ_BYTES, max_offset=log.log_end_offset)
 
-    return best_of(run)
+
+def find_all(log: Log) -> float:
+    started = time.perf_counter()
+    for _ in runs(log):
+        pass
+    return time.perf_counter() - started
+
+
+def raw_send(path: Path, sink: int) -> float:
+    descriptor = os.open(path, os.O_RDONLY)
+    started = time.perf_counter()
+    for position in range(0, TOTAL_BYTES, READ_BYTES):
+        os.lseek(sink, 0, os.SEEK_SET)
+        os.sendfile(sink, descriptor, position, READ_BYTES)
+    took = time.perf_counter() - started
+    os.close(descriptor)
+    return took
+
+
+def send_all(log: Log, sink: int) -> float:
+    started = time.perf_counter()
+    for found in runs(log):
+        os.lseek(sink, 0, os.SEEK_SET)
+        for run in found.runs:
+            os.sendfile(sink, run.file.fileno(), run.position, run.size_bytes)
+    return time.perf_counter() - started
+
+
+def raw_copy(path: Path) -> float:
+    descriptor = os.open(path, os.O_RDONLY)
+    started = time.perf_counter()
+    for position in range(0, TOTAL_BYTES, READ_BYTES):
+        os.pread(descriptor, READ_BYTES, position)
+    took = time.perf_counter() - started
+    os.close(descriptor)
+    return took
 
 
 def copy_all(log: Log) -> float:
     started = time.perf_counter()
-    for offset in range(0, log.log_end_offset, READ_BYTES // BATCH_BYTES):
-        log.read(offset, max_bytes=READ_BYTES, max_offset=log.log_end_offset).copy()
+    for found in runs(log):
+        found.copy()
     return time.perf_counter() - started
 
 
@@ -219,44 +225,43 @@ def report(what: str, raw_s: float, ours_s: float) -> None:
 
 def group_commit(directory: Path) -> None:
     """Durable 1 KB batches: one fdatasync each, and 64 appenders who share theirs."""
-    template = make_batch(1024)
-    seconds = 2.0
-
-    def one_by_one() -> float:
-        log = open_at(directory / "g-0", LogConfig(), Checkpointed(is_clean=True))
-        count, started = 0, time.perf_counter()
-        while time.perf_counter() - started < seconds:
-            log.append_as_leader(bytearray(template), leader_epoch=0, now_ms=0)
-            unflushed = log.begin_flush_of_records()
-            assert unflushed is not None
-            unflushed.sync(LocalDisk())
-            log.end_flush(unflushed)
-            count += 1
-        return count / (time.perf_counter() - started)
-
-    async def together() -> float:
-        log = open_at(directory / "g-1", LogConfig(), Checkpointed(is_clean=True))
-        deadline = time.perf_counter() + seconds
-        counts = [0] * APPENDERS
-        with ThreadPoolExecutor(2) as threads:
-            commits = GroupCommit(LocalDisk(), threads)
-
-            async def append(n: int) -> None:
-                while time.perf_counter() < deadline:
-                    log.append_as_leader(bytearray(template), leader_epoch=0, now_ms=0)
-                    await commits.commit(log)
-                    counts[n] += 1
-
-            await asyncio.gather(*(append(n) for n in range(APPENDERS)))
-        return sum(counts) / seconds
-
-    alone, shared = one_by_one(), asyncio.run(together())
+    alone = append_one_by_one(directory / "g-0")
+    shared = asyncio.run(append_together(directory / "g-1"))
     print(
         f"durable appends: {alone:.0f}/s one fsync each, {shared:.0f}/s from {APPENDERS} appenders "
         f"({shared / alone:.0f} times)"
     )
     shutil.rmtree(directory / "g-0")
     shutil.rmtree(directory / "g-1")
+
+
+def append_one_by_one(directory: Path) -> float:
+    log = open_at(directory, LogConfig(), Checkpointed(is_clean=True))
+    template = make_batch(1024)
+    started = time.perf_counter()
+    while time.perf_counter() - started < COMMIT_S:
+        log.append_as_leader(bytearray(template), leader_epoch=0, now_ms=0)
+        unflushed = log.begin_flush_of_records()
+        assert unflushed is not None
+        unflushed.sync(LocalDisk())
+        log.end_flush(unflushed)
+    return log.log_end_offset / COMMIT_S
+
+
+async def append_together(directory: Path) -> float:
+    log = open_at(directory, LogConfig(), Checkpointed(is_clean=True))
+    template = make_batch(1024)
+    deadline = time.perf_counter() + COMMIT_S
+    with ThreadPoolExecutor(2) as threads:
+        commits = GroupCommit(LocalDisk(), threads)
+
+        async def append_for_a_while() -> None:
+            while time.perf_counter() < deadline:
+                log.append_as_leader(bytearray(template), leader_epoch=0, now_ms=0)
+                await commits.commit(log)
+
+        await asyncio.gather(*(append_for_a_while() for _ in range(APPENDERS)))
+    return log.log_end_offset / COMMIT_S
 
 
 def recovery(directory: Path) -> None:
@@ -297,24 +302,18 @@ def idle_partitions(directory: Path) -> None:
         fill(log, make_batch(), 2 * BATCH_BYTES)
     end_offset = log.log_end_offset
     log.shut_down()
-    for n in range(PARTITIONS):
-        shutil.copytree(template, directory / f"idle-{n}")
+    copies = [directory / f"idle-{n}" for n in range(PARTITIONS)]
+    for path in copies:
+        shutil.copytree(template, path)
     del log
-    files, rng = OpenFiles(LocalDisk()), random.Random(0)
     checkpointed = Checkpointed(0, end_offset, is_clean=True)
     gc.collect()
     before = resident_bytes()
     started = time.perf_counter()
+    files, rng = OpenFiles(LocalDisk()), random.Random(0)
     logs = [
-        open_log(
-            files,
-            str(directory / f"idle-{n}"),
-            config,
-            rng,
-            checkpointed=checkpointed,
-            now_ms=0,
-        ).log
-        for n in range(PARTITIONS)
+        open_log(files, str(path), config, rng, checkpointed=checkpointed, now_ms=0).log
+        for path in copies
     ]
     took = time.perf_counter() - started
     gc.collect()

@@ -1,0 +1,108 @@
+"""A file of sorted entries of one size: the shape of offset and time indexes on disk.
+
+The newest entries of a growing file stay in memory until they fill a page; everything older is
+read when it is asked for, so that an index that nobody looks at costs nothing. Java keeps a sparse
+mapping of `segment.index.bytes` per index and cuts it to size on roll and close; here files are
+never longer than their entries, which is the same file after a clean shutdown.
+"""
+
+import struct
+from typing import Final
+
+from snakka.storage.open_files import OpenFiles
+
+_PAGE_ENTRIES: Final = 512
+
+
+class EntryFile:
+    """Entries of two numbers each, in rising order of both."""
+
+    __slots__ = ("_files", "_layout", "_path", "_tail", "_written")
+
+    def __init__(self, files: OpenFiles, path: str, layout: struct.Struct) -> None:
+        self._files = files
+        self._path = path
+        self._layout = layout
+        self._written = files.get(path).size() // layout.size  # entries that are in the file
+        self._tail = bytearray()  # entries that are not
+
+    @property
+    def path(self) -> str:
+        return self._path
+
+    def __len__(self) -> int:
+        return self._written + len(self._tail) // self._layout.size
+
+    def entry(self, slot: int) -> tuple[int, int]:
+        first, second = self._layout.unpack(self._read(slot, 1))
+        return first, second
+
+    def append(self, first: int, second: int) -> None:
+        self._tail += self._layout.pack(first, second)
+
+    def write_full_pages(self) -> None:
+        if len(self._tail) >= _PAGE_ENTRIES * self._layout.size:
+            self.write()
+
+    def write(self) -> None:
+        if self._tail:
+            position = self._written * self._layout.size
+            self._files.get(self._path).write([self._tail], position)
+            self._written = len(self)
+            self._tail = bytearray()
+
+    def truncate(self, count: int) -> None:
+        del self._tail[max(0, count - self._written) * self._layout.size :]
+        if count <= self._written:  # and cut off a torn entry
+            self._written = count
+            self._files.get(self._path).truncate(count * self._layout.size)
+
+    def find_slot(self, target: int, field: int = 0) -> int:
+        """The last slot whose `field` is not above `target`, or -1."""
+        low, high = 0, len(self)  # the answer + 1 is within
+        if high > self._written:
+            if not self._written or self.entry(self._written)[field] <= target:
+                low = self._written
+            else:
+                high = self._written
+        if low < self._written and high - low > _PAGE_ENTRIES:
+            low, high = self._find_page(target, field, high)
+        page, start = self._read(low, high - low), low
+        size, unpack = self._layout.size, self._layout.unpack_from
+        while low < high:
+            middle = (low + high) // 2
+            if unpack(page, (middle - start) * size)[field] <= target:
+                low = middle + 1
+            else:
+                high = middle
+        return low - 1
+
+    def _find_page(self, target: int, field: int, high: int) -> tuple[int, int]:
+        """Slots of a page's worth around the answer, which is among the first `high`."""
+        file, size, unpack = self._files.get(self._path), self._layout.size, self._layout.unpack
+        low = 0
+        while high - low > _PAGE_ENTRIES:
+            middle = (low + high) // 2
+            if unpack(file.read(middle * size, size))[field] <= target:
+                low = middle + 1
+            else:
+                high = middle
+        return low, high
+
+    def find_damage(self) -> str | None:
+        """Why this cannot be an index: a torn entry, or entries that do not rise."""
+        size = self._files.get(self._path).size()
+        if size % self._layout.size:
+            return f"{size} bytes are not a multiple of {self._layout.size}"
+        # A file that Java preallocated and never cut ends in zeros.
+        if len(self) > 1 and self.entry(len(self) - 1)[0] <= self.entry(0)[0]:
+            return "its last entry is not above its first"
+        return None
+
+    def _read(self, slot: int, count: int) -> bytes | bytearray:
+        """Some entries, which lie either all in the file or all in memory."""
+        size = self._layout.size
+        if slot >= self._written:
+            start = (slot - self._written) * size
+            return self._tail[start : start + count * size]
+        return self._files.get(self._path).read(slot * size, count * size)

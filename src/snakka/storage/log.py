@@ -1,0 +1,323 @@
+"""The log of one partition: appending, reading, rolling, flushing.
+
+An append is staged first and written with all others of its loop turn by `write_staged`. Until
+then it has its offset and counts for its producer, but no reader sees it: `log_end_offset` is the
+end of what is written, and no answer may be sent before.
+
+Invariants: log_start_offset <= high_watermark <= log_end_offset, and recovery_point is durable.
+A write that fails leaves file and memory apart; the log then refuses everything until reopened.
+
+Not here: opening and recovery (opening.py), truncation (truncation.py), what to delete and when
+(retention.py), lookups by time and of transactions (lookup.py), when to flush.
+"""
+
+import random
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from snakka.protocol.records.batch import (
+    BatchHeader,
+    TimestampType,
+    assign_offset,
+    set_max_timestamp,
+)
+from snakka.protocol.records.control import EndTxnMarker
+from snakka.storage.config import LogConfig
+from snakka.storage.disk import Buffer
+from snakka.storage.epochs import LeaderEpochs
+from snakka.storage.errors import (
+    LogFailedError,
+    OffsetOutOfRangeError,
+)
+from snakka.storage.flush import Flushing, Unflushed
+from snakka.storage.producer_state import BatchMetadata, ProducerState
+from snakka.storage.read import LogRead, ReadBound, find_bound, read_runs
+from snakka.storage.scan import find_marker
+from snakka.storage.segment_writer import SegmentWriter
+from snakka.storage.segments import Segments
+from snakka.storage.snapshots import Snapshots
+from snakka.storage.transaction_index import AbortedTransaction
+from snakka.storage.validate import AppendOrigin, admit, check_segment_size, read_follower_batches
+
+
+class Appended(NamedTuple):
+    """Offsets of what was appended; of the first attempt, where this was a retry of it."""
+
+    first_offset: int
+    last_offset: int
+    log_append_time: int | None = None
+    is_duplicate: bool = False
+
+    @classmethod
+    def again(cls, batch: BatchMetadata) -> "Appended":
+        return cls(batch.first_offset, batch.last_offset, batch.timestamp, is_duplicate=True)
+
+
+@dataclass(slots=True)
+class LogState:
+    """What opening a log finds out about it."""
+
+    segments: Segments
+    epochs: LeaderEpochs
+    snapshots: Snapshots
+    producers: ProducerState
+    log_start_offset: int
+    log_end_offset: int
+    recovery_point: int
+
+
+class Log:
+    """One partition's records on disk, and what is known about them."""
+
+    __slots__ = (
+        "_bound",
+        "_flushing",
+        "_has_failed",
+        "_next_offset",
+        "_rng",
+        "_writer",
+        "config",
+        "epochs",
+        "high_watermark",
+        "log_end_offset",
+        "log_start_offset",
+        "producers",
+        "segments",
+        "snapshots",
+    )
+
+    def __init__(self, state: LogState, config: LogConfig, rng: random.Random) -> None:
+        self.config = config
+        self.segments = state.segments
+        self.epochs = state.epochs
+        self.snapshots = state.snapshots
+        self.producers = state.producers
+        self.log_start_offset = state.log_start_offset
+        self.log_end_offset = state.log_end_offset
+        self.high_watermark = state.log_start_offset
+        self._flushing = Flushing(state.recovery_point)
+        self._rng = rng
+        self._next_offset = state.log_end_offset
+        self._writer: SegmentWriter | None = None
+        self._bound: ReadBound | None = None
+        self._has_failed = False
+
+    @property
+    def directory(self) -> str:
+        return self.segments.directory
+
+    @property
+    def recovery_point(self) -> int:
+        """Everything before it is durable, indexes included."""
+        return self._flushing.recovery_point
+
+    @property
+    def durable_offset(self) -> int:
+        """The records before it survive a power loss."""
+        return self._flushing.durable_offset
+
+    @property
+    def last_stable_offset(self) -> int:
+        """The end of what read_committed consumers may see."""
+        unstable = self.producers.first_unstable_offset
+        if unstable is None:
+            return self.high_watermark
+        return min(self.high_watermark, max(unstable, self.log_start_offset))
+
+    def append_as_leader(
+        self,
+        buffer: bytearray | memoryview,
+        *,
+        leader_epoch: int,
+        now_ms: int,
+        origin: AppendOrigin = AppendOrigin.CLIENT,
+        transaction_version: int = 0,
+    ) -> Appended:
+        """Stages one batch at the next offset, which is written into the buffer itself."""
+        self.check_usable()
+        admitted = admit(buffer, self.producers, self.config, origin, transaction_version)
+        header = admitted.header
+        if admitted.duplicate_of is not None:
+            return Appended.again(admitted.duplicate_of)
+        log_append_time = None
+        if self.config.message_timestamp_type is TimestampType.LOG_APPEND_TIME:
+            log_append_time = now_ms
+            set_max_timestamp(buffer, TimestampType.LOG_APPEND_TIME, now_ms)
+        assign_offset(buffer, self._next_offset, leader_epoch)
+        if log_append_time is None:
+            header = BatchHeader._make((self._next_offset, header[1], leader_epoch, *header[3:]))
+        else:
+            header = BatchHeader.read(buffer)
+        self._stage(header, buffer, admitted.marker, now_ms)
+        return Appended(header.base_offset, header.last_offset, log_append_time)
+
+    def append_as_follower(self, buffer: Buffer, *, now_ms: int) -> Appended | None:
+        """Stages batches as a leader has them; None where there was not a whole one."""
+        self.check_usable()
+        batches = read_follower_batches(buffer, self._next_offset)
+        for batch in batches:
+            check_segment_size(batch.header, self.config)
+        markers = [find_marker(batch) for batch in batches]
+        for batch, marker in zip(batches, markers, strict=True):
+            self._stage(batch.header, batch.data, marker, now_ms)
+        if not batches:
+            return None
+        return Appended(batches[0].header.base_offset, batches[-1].header.last_offset)
+
+    def write_staged(self) -> None:
+        """Writes what is staged, in one system call, and shows it to readers."""
+        if self._writer is None or self._next_offset == self.log_end_offset:
+            return
+        self.check_usable()
+        try:
+            self._writer.write()
+        except OSError as error:
+            raise self.fail(error) from error
+        self.log_end_offset = self._next_offset
+
+    def read(
+        self, offset: int, *, max_bytes: int, max_offset: int, min_one_batch: bool = True
+    ) -> LogRead:
+        """From the batch that holds `offset` on, up to `max_offset`, which the reader may not see.
+
+        A reader sees the whole batch that `offset` lies in, and records below it have to be passed
+        over there.
+        """
+        if not self.log_start_offset <= offset <= self.log_end_offset:
+            raise OffsetOutOfRangeError(offset, self.log_start_offset, self.log_end_offset)
+        if offset >= max_offset:
+            return LogRead()
+        bound = self._find_bound(max_offset)
+        return read_runs(self.segments, offset, bound, max_bytes, min_one_batch=min_one_batch)
+
+    def update_high_watermark(self, offset: int) -> None:
+        self.high_watermark = min(max(offset, self.log_start_offset), self.log_end_offset)
+        self.producers.on_high_watermark(self.high_watermark)
+
+    def roll(self, *, now_ms: int, base_offset: int | None = None) -> None:
+        """Seals the active segment and begins another, unless it is empty and serves as well."""
+        self.write_staged()
+        base_offset = self._next_offset if base_offset is None else base_offset
+        if base_offset == self.segments.active.base_offset:
+            return
+        try:
+            self._get_writer(now_ms)
+            self._close_writer()
+            self.producers.end_offset = base_offset
+            self.snapshots.write(self.producers)
+            self.segments.create(base_offset)
+            self._flushing.was_rolled()
+        except OSError as error:
+            raise self.fail(error) from error
+
+    def begin_flush(self) -> Unflushed | None:
+        """What to sync, where blocking hurts nobody, before `end_flush`; None if all is durable."""
+        self.write_staged()
+        try:
+            if self._writer is not None:
+                self._writer.write_indexes()
+            return self._flushing.begin(self.segments, self.snapshots, self.epochs, self.producers)
+        except OSError as error:
+            raise self.fail(error) from error
+
+    def begin_flush_of_records(self) -> Unflushed | None:
+        """As `begin_flush`, but of what an acknowledgement waits for only: it is much cheaper."""
+        self.write_staged()
+        return self._flushing.begin_records(self.segments, self.log_end_offset)
+
+    def end_flush(self, unflushed: Unflushed) -> None:
+        self._flushing.end(unflushed)
+
+    def flush(self) -> None:
+        unflushed = self.begin_flush()
+        if unflushed is None:
+            return
+        try:
+            unflushed.sync(self.segments.files.disk)
+        except OSError as error:
+            raise self.fail(error) from error
+        self.end_flush(unflushed)
+
+    def release_writer(self) -> None:
+        """Completes the files, as a clean shutdown leaves them, and gives back the memory."""
+        self.write_staged()
+        self.check_usable()
+        try:
+            self._close_writer()
+        except OSError as error:
+            raise self.fail(error) from error
+
+    def shut_down(self) -> None:
+        """Leaves everything durable and complete, so that the next opening needs no recovery."""
+        self.release_writer()
+        self.snapshots.write(self.producers)
+        self.flush()
+
+    def advance_log_start(self, offset: int) -> bool:
+        """Hides the records before `offset` for good, once it has been checkpointed."""
+        if offset > self.high_watermark:
+            raise OffsetOutOfRangeError(offset, self.log_start_offset, self.high_watermark)
+        if offset <= self.log_start_offset:
+            return False
+        self.log_start_offset = offset
+        self.epochs.truncate_from_start(offset)
+        return True
+
+    def fail(self, error: OSError) -> LogFailedError:
+        """Ends the use of this log: what is in memory is no longer what is on disk."""
+        self._has_failed = True
+        return LogFailedError(f"{self.directory}: {error}")
+
+    def check_usable(self) -> None:
+        if self._has_failed:
+            raise LogFailedError(f"{self.directory}: an earlier write has failed")
+
+    def was_truncated(self, end_offset: int) -> None:
+        """Continues at `end_offset`, where a truncation has cut files, epochs and producers."""
+        self._writer = None
+        self._bound = None
+        self._next_offset = self.log_end_offset = end_offset
+        self._flushing.was_truncated(self.segments.active.base_offset, end_offset)
+        self.update_high_watermark(self.high_watermark)
+
+    def _close_writer(self) -> None:
+        if self._writer is None:
+            return
+        self._writer.close()
+        self._writer = None
+        self._flushing.was_completed(self.segments.active.base_offset)
+
+    def _stage(
+        self, header: BatchHeader, batch: Buffer, marker: EndTxnMarker | None, now_ms: int
+    ) -> None:
+        writer = self._writer or self._get_writer(now_ms)
+        if writer.should_roll(header, now_ms):
+            self.roll(now_ms=now_ms, base_offset=header.base_offset)
+            writer = self._get_writer(now_ms)
+        writer.stage(header, batch)
+        if header.leader_epoch >= 0 and header.leader_epoch != self.epochs.latest_epoch:
+            self.epochs.assign(header.leader_epoch, header.base_offset)
+        completed = self.producers.replay(header, marker)
+        if completed is not None and completed.is_aborted:
+            writer.stage_aborted(AbortedTransaction.of(completed))
+        self._next_offset = header.next_offset
+
+    def _get_writer(self, now_ms: int) -> SegmentWriter:
+        writer = self._writer
+        if writer is None:
+            jitter_ms = self.config.segment_jitter_ms and self._rng.randrange(
+                self.config.segment_jitter_ms
+            )
+            writer = self._writer = SegmentWriter(
+                self.segments.active, self.config, roll_jitter_ms=jitter_ms, now_ms=now_ms
+            )
+        return writer
+
+    def _find_bound(self, offset: int) -> ReadBound:
+        """Readers of one isolation share their bound, which is kept for the next of them."""
+        if offset >= self.log_end_offset:
+            active = self.segments.active
+            return ReadBound(self.log_end_offset, active, active.size_bytes)
+        if self._bound is None or self._bound.offset != offset:
+            self._bound = find_bound(self.segments, offset)
+        return self._bound

@@ -1,0 +1,101 @@
+"""Appending to the active segment: staging batches, and writing them in one go.
+
+A staged batch has its place, but nobody reads it before `write`. The staged buffers are the
+caller's own and must stay as they are until then.
+
+Not here: offsets and producers (log.py).
+"""
+
+from snakka.protocol.records.batch import BatchHeader
+from snakka.storage.config import LogConfig
+from snakka.storage.disk import Buffer
+from snakka.storage.indexes import RELATIVE_OFFSET_MAX
+from snakka.storage.scan import scan_headers
+from snakka.storage.segment import Segment
+from snakka.storage.transaction_index import AbortedTransaction
+
+
+class SegmentWriter:
+    """The writing end of a log's last segment. Lends the segment its indexes until `close`."""
+
+    __slots__ = (
+        "_aborted",
+        "_builder",
+        "_config",
+        "_created_ms",
+        "_end_position",
+        "_first_timestamp",
+        "_has_full_index",
+        "_roll_after_ms",
+        "_segment",
+        "_staged",
+    )
+
+    def __init__(
+        self, segment: Segment, config: LogConfig, *, roll_jitter_ms: int, now_ms: int
+    ) -> None:
+        self._segment = segment
+        self._config = config
+        self._roll_after_ms = config.segment_ms - roll_jitter_ms
+        self._created_ms = now_ms
+        self._end_position = segment.size_bytes  # with what is staged
+        self._staged: list[Buffer] = []
+        self._aborted: list[AbortedTransaction] = []
+        self._builder = segment.continue_indexes(segment.size_bytes, config.index_interval_bytes)
+        self._has_full_index = self._builder.is_full(config.segment_index_bytes)
+        self._first_timestamp = self._read_first_timestamp()
+        segment.lent_indexes = self._builder.indexes
+
+    def _read_first_timestamp(self) -> int:
+        segment = self._segment
+        for _, header in scan_headers(segment.file, 0, segment.size_bytes):
+            return header.max_timestamp
+        return -1
+
+    def should_roll(self, header: BatchHeader, now_ms: int) -> bool:
+        """Whether `header`'s batch belongs into a new segment."""
+        is_far = header.last_offset - self._segment.base_offset > RELATIVE_OFFSET_MAX
+        size = self._end_position
+        if not size or is_far:
+            return is_far
+        if self._first_timestamp >= 0:
+            waited_ms = header.max_timestamp - self._first_timestamp
+        else:
+            waited_ms = now_ms - self._created_ms
+        return (
+            size + header.size_bytes > self._config.segment_bytes
+            or waited_ms > self._roll_after_ms
+            or self._has_full_index
+        )
+
+    def stage(self, header: BatchHeader, batch: Buffer) -> None:
+        position = self._end_position
+        if not position:
+            self._first_timestamp = header.max_timestamp
+        if self._builder.add(header, position):
+            self._has_full_index = self._builder.is_full(self._config.segment_index_bytes)
+        self._staged.append(batch)
+        self._end_position = position + header.size_bytes
+
+    def stage_aborted(self, aborted: AbortedTransaction) -> None:
+        self._aborted.append(aborted)
+
+    def write(self) -> None:
+        """Puts what is staged into the file, in one system call."""
+        segment = self._segment
+        segment.file.write(self._staged, segment.size_bytes)
+        self._staged.clear()
+        segment.size_bytes = self._end_position
+        segment.largest_timestamp = self._builder.largest_timestamp
+        for aborted in self._aborted:
+            segment.append_aborted(aborted)
+        self._aborted.clear()
+        self._builder.write_full_pages()
+
+    def write_indexes(self) -> None:
+        self._builder.write()
+
+    def close(self) -> None:
+        """Completes the files."""
+        self._builder.complete()
+        self._segment.lent_indexes = None

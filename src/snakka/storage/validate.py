@@ -1,0 +1,130 @@
+"""What a log takes: whole, unaltered batches that their sender may send now.
+
+Only headers are looked at here, the CRC of the bytes, and the record of a control batch.
+Not here: rules about records (keys on compacted topics, timestamps).
+"""
+
+from enum import Enum, auto
+from typing import NamedTuple
+
+from snakka.protocol.records.batch import (
+    CONTROL_BIT,
+    NO_PRODUCER_ID,
+    PREFIX_BYTES,
+    TRANSACTIONAL_BIT,
+    Batch,
+    BatchHeader,
+    batches,
+)
+from snakka.protocol.records.control import EndTxnMarker
+from snakka.storage.config import LogConfig
+from snakka.storage.disk import Buffer
+from snakka.storage.errors import (
+    InvalidRecordError,
+    RecordBatchTooLargeError,
+    RecordTooLargeError,
+    UnexpectedAppendOffsetError,
+)
+from snakka.storage.producer_state import BatchMetadata, ProducerState
+from snakka.storage.scan import find_marker
+
+
+class AppendOrigin(Enum):
+    """Who appends on a leader."""
+
+    CLIENT = auto()
+    COORDINATOR = auto()  # markers, and records with the producer ids of others
+
+
+class Admitted(NamedTuple):
+    """A batch that a leader may append, unless it is the retry of one that is in the log."""
+
+    header: BatchHeader
+    marker: EndTxnMarker | None = None
+    duplicate_of: BatchMetadata | None = None
+
+
+def admit(
+    buffer: bytearray | memoryview,
+    producers: ProducerState,
+    config: LogConfig,
+    origin: AppendOrigin,
+    transaction_version: int,
+) -> Admitted:
+    """Checks the one batch that a leader appends at a time (KIP-98); raises what is wrong."""
+    batch = _read_leader_batch(buffer, config.max_message_bytes)
+    header = batch.header
+    check_segment_size(header, config)
+    if origin is AppendOrigin.CLIENT:
+        _check_client_batch(header)
+    if header.attributes & CONTROL_BIT:
+        marker = find_marker(batch)
+        if marker is not None:
+            producers.check_marker(header, marker, transaction_version)
+        return Admitted(header, marker)
+    if header.producer_id == NO_PRODUCER_ID:
+        return Admitted(header)
+    if origin is AppendOrigin.CLIENT:
+        duplicate = producers.find_duplicate(header)
+        if duplicate is not None:
+            return Admitted(header, duplicate_of=duplicate)
+    producers.check(header, has_sequence=origin is AppendOrigin.CLIENT)
+    return Admitted(header)
+
+
+def check_segment_size(header: BatchHeader, config: LogConfig) -> None:
+    if header.size_bytes > config.segment_bytes:
+        raise RecordBatchTooLargeError(
+            f"a batch of {header.size_bytes} bytes is over segment.bytes={config.segment_bytes}"
+        )
+
+
+def _read_leader_batch(buffer: bytearray | memoryview, max_message_bytes: int) -> Batch:
+    header = BatchHeader.read(buffer)
+    size_bytes = header.batch_length + PREFIX_BYTES
+    if size_bytes > max_message_bytes:
+        raise RecordTooLargeError(
+            f"a batch of {size_bytes} bytes is over max.message.bytes={max_message_bytes}"
+        )
+    if size_bytes != len(buffer):
+        raise InvalidRecordError(f"{len(buffer)} bytes instead of one batch of {size_bytes}")
+    batch = Batch(header, memoryview(buffer))
+    batch.verify_crc()
+    return batch
+
+
+def read_follower_batches(buffer: Buffer, next_offset: int) -> list[Batch]:
+    """The batches fetched from a leader, the last of which may be cut short.
+
+    A bad one refuses them all, so that it is fetched again and never spread.
+    """
+    found = []
+    for batch in batches(buffer, ignore_partial_tail=True):
+        if batch.header.base_offset < next_offset:
+            raise UnexpectedAppendOffsetError(
+                f"a fetched batch begins at {batch.header.base_offset}, "
+                f"but {next_offset} is the next offset"
+            )
+        batch.verify_crc()
+        next_offset = batch.header.next_offset
+        found.append(batch)
+    return found
+
+
+def _check_client_batch(header: BatchHeader) -> None:
+    if header.base_offset:
+        raise InvalidRecordError(f"a client's batch begins at offset {header.base_offset}")
+    if header.record_count != header.last_offset_delta + 1:
+        raise InvalidRecordError(
+            f"{header.record_count} records, but offsets up to {header.last_offset_delta}"
+        )
+    if header.attributes & CONTROL_BIT:
+        raise InvalidRecordError("a client may not write control batches")
+    if header.producer_id != NO_PRODUCER_ID:
+        if header.producer_id < 0 or header.producer_epoch < 0 or header.base_sequence < 0:
+            raise InvalidRecordError(
+                f"producer {header.producer_id} with epoch {header.producer_epoch} "
+                f"and sequence {header.base_sequence}"
+            )
+    elif header.attributes & TRANSACTIONAL_BIT:
+        raise InvalidRecordError("a transactional batch without producer id")
