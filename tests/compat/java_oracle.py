@@ -4,6 +4,7 @@ The jars come from java/pom.xml by way of Maven into the git-ignored `.cache`. W
 missing the test is skipped with a sentence how to get it; in CI nothing is skipped, it fails.
 """
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -43,15 +44,22 @@ def missing(sentence: str) -> NoReturn:
 
 
 def classpath() -> str:
-    """All jars of java/pom.xml, fetched on first use."""
-    if not any(JARS.glob("kafka-clients-*.jar")):
-        require("mvn")
-        _resolve_jars()
+    """All jars of java/pom.xml, fetched on first use and after each change of it."""
+    pom = JAVA_SOURCES / "pom.xml"
+    wanted = hashlib.sha256(pom.read_bytes()).hexdigest()
+    resolved = CACHE / "jars.resolved"
+    CACHE.mkdir(exist_ok=True)
+    with (CACHE / "jars.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # other test processes want them too
+        if not resolved.exists() or resolved.read_text() != wanted:
+            require("mvn")
+            shutil.rmtree(JARS, ignore_errors=True)
+            _resolve_jars(pom)
+            resolved.write_text(wanted)
     return os.pathsep.join(str(jar) for jar in sorted(JARS.glob("*.jar")))
 
 
-def _resolve_jars() -> None:
-    pom = JAVA_SOURCES / "pom.xml"
+def _resolve_jars(pom: Path) -> None:
     fetched = subprocess.run(
         [
             *("mvn", "-q", "-f", str(pom), "dependency:copy-dependencies"),

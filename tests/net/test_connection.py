@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import pytest
 import uvloop
 
-from snakka.net.connection import Answer, ConnectionSettings, Peer, Serve
+from snakka.apis.context import Peer
+from snakka.net.connection import Answer, ConnectionSettings, Serve
 from snakka.net.gate import ConnectionLimits, Gate
 from snakka.net.inbox import BufferPool
 from snakka.net.listener import Listener

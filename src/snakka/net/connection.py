@@ -17,6 +17,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
+from snakka.apis.context import Peer
 from snakka.net.eager import Waiting, start
 from snakka.net.gate import Gate
 from snakka.net.inbox import BufferPool, Inbox
@@ -29,15 +30,6 @@ Answer: TypeAlias = list[Chunk] | None  # None where the client expects nothing
 log = logging.getLogger(__name__)
 
 _UNSENT_BYTES_MAX: Final = 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """Who is at the other end."""
-
-    listener: str
-    host: str
-    port: int
 
 
 Serve: TypeAlias = Callable[[memoryview, Peer], Coroutine[Any, Any, Answer]]

@@ -1,0 +1,1 @@
+"""One module per Kafka API: what this node answers."""

@@ -1,0 +1,45 @@
+"""From a frame to the answer's frame: header, version, handler.
+
+A request for a version that is not served ends the connection, as Kafka does, but for ApiVersions:
+its client is told which versions there are (KIP-511).
+"""
+
+from snakka.apis import api_versions, fetch, list_offsets, produce
+from snakka.apis.context import Peer, RequestContext, Services
+from snakka.apis.registry import APIS
+from snakka.protocol.api_keys import ApiKey, request_type
+from snakka.protocol.codec import Chunk, decoder
+from snakka.protocol.errors import MalformedError, UnsupportedVersionError
+from snakka.protocol.frames import read_request_header, write_response
+
+SERVED = (api_versions, fetch, list_offsets, produce)  # modules register what they hold
+
+
+class Dispatcher:
+    """Serves the frames of one kind of listener."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._apis = {key: api for key, api in APIS.items() if services.listeners in api.listeners}
+
+    async def serve(self, frame: memoryview, peer: Peer) -> list[Chunk] | None:
+        header, position = read_request_header(frame)
+        key, version = header.request_api_key, header.request_api_version
+        api = self._apis.get(key)
+        if api is None:
+            raise UnsupportedVersionError(f"API {ApiKey(key).name} is not served here")
+        if version not in api.versions:
+            if api.key is not ApiKey.API_VERSIONS:
+                first, last = api.versions
+                raise UnsupportedVersionError(
+                    f"{api.key.name} is served in versions {first} to {last}, not {version}"
+                )
+            refusal = api_versions.refuse_version(self._services.listeners)
+            return write_response(refusal, 0, correlation_id=header.correlation_id)
+        request, end = decoder(request_type(api.key), version)(frame, position)
+        if end != len(frame):
+            raise MalformedError(api.key.name, end, f"{len(frame) - end} bytes too many")
+        response = await api.handler(request, RequestContext(header, peer, self._services))
+        if response is None:
+            return None
+        return write_response(response, version, correlation_id=header.correlation_id)

@@ -1,0 +1,61 @@
+"""The one table from what was raised to what the client is told."""
+
+from typing import Final
+
+from snakka.protocol.error_codes import ErrorCode
+from snakka.protocol.errors import MalformedError
+from snakka.protocol.records.batch import CorruptBatchError
+from snakka.replication.admission import InvalidRecordsError, InvalidTimestampError
+from snakka.replication.errors import (
+    FencedLeaderEpochError,
+    InvalidRequiredAcksError,
+    NotEnoughReplicasError,
+    NotLeaderError,
+    UnknownLeaderEpochError,
+    UnknownPartitionError,
+    UnknownTopicIdError,
+)
+from snakka.storage.errors import (
+    InvalidProducerEpochError,
+    InvalidRecordError,
+    InvalidTxnStateError,
+    LogFailedError,
+    OffsetOutOfRangeError,
+    OutOfOrderSequenceError,
+    RecordBatchTooLargeError,
+    RecordTooLargeError,
+    TransactionCoordinatorFencedError,
+)
+
+_CODES: Final[dict[type[Exception], ErrorCode]] = {
+    CorruptBatchError: ErrorCode.CORRUPT_MESSAGE,
+    FencedLeaderEpochError: ErrorCode.FENCED_LEADER_EPOCH,
+    InvalidProducerEpochError: ErrorCode.INVALID_PRODUCER_EPOCH,
+    InvalidRecordError: ErrorCode.INVALID_RECORD,
+    InvalidRecordsError: ErrorCode.INVALID_RECORD,
+    InvalidRequiredAcksError: ErrorCode.INVALID_REQUIRED_ACKS,
+    InvalidTimestampError: ErrorCode.INVALID_TIMESTAMP,
+    InvalidTxnStateError: ErrorCode.INVALID_TXN_STATE,
+    LogFailedError: ErrorCode.KAFKA_STORAGE_ERROR,
+    MalformedError: ErrorCode.CORRUPT_MESSAGE,
+    NotEnoughReplicasError: ErrorCode.NOT_ENOUGH_REPLICAS,
+    NotLeaderError: ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    OSError: ErrorCode.KAFKA_STORAGE_ERROR,
+    OffsetOutOfRangeError: ErrorCode.OFFSET_OUT_OF_RANGE,
+    OutOfOrderSequenceError: ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+    RecordBatchTooLargeError: ErrorCode.RECORD_LIST_TOO_LARGE,
+    RecordTooLargeError: ErrorCode.MESSAGE_TOO_LARGE,
+    TimeoutError: ErrorCode.REQUEST_TIMED_OUT,
+    TransactionCoordinatorFencedError: ErrorCode.TRANSACTION_COORDINATOR_FENCED,
+    UnknownLeaderEpochError: ErrorCode.UNKNOWN_LEADER_EPOCH,
+    UnknownPartitionError: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    UnknownTopicIdError: ErrorCode.UNKNOWN_TOPIC_ID,
+}
+
+TOLD_ERRORS: Final = tuple(_CODES)
+"""What a client is told of; anything else is a fault of ours and closes the connection."""
+
+
+def error_code(error: Exception) -> ErrorCode:
+    """The code of the closest class in the table."""
+    return next(_CODES[each] for each in type(error).__mro__ if each in _CODES)

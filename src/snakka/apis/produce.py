@@ -1,0 +1,159 @@
+"""Produce (key 0): append batches to the partitions this broker leads, then wait for acks.
+
+KIP-98 idempotence, KIP-516 topic ids (v13). All partitions are appended to before anything is
+waited for, so pipelined requests of one client keep their order.
+Not here: batch validation (storage/validate.py), the topic's rules (replication/admission.py), the
+high watermark (replication/partition.py). Transactional batches are refused: there is no
+transaction coordinator yet. KIP-951 leader hints come with more than one broker.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from snakka.apis.context import RequestContext
+from snakka.apis.errors import TOLD_ERRORS, error_code
+from snakka.apis.registry import api
+from snakka.protocol.api_keys import ApiKey
+from snakka.protocol.error_codes import ErrorCode
+from snakka.protocol.messages.produce import (
+    BatchIndexAndErrorMessage,
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+    TopicProduceResponse,
+)
+from snakka.protocol.types import Buffer
+from snakka.replication.admission import InvalidRecordsError
+from snakka.replication.errors import InvalidRequiredAcksError
+from snakka.replication.replica import Replica
+from snakka.replication.replicas import wait_for_commit
+from snakka.storage.errors import InvalidRecordError
+from snakka.storage.log import Appended
+
+ACKS_NONE: Final = 0
+ACKS_LEADER: Final = 1
+ACKS_ALL: Final = -1
+
+_NO_OFFSET: Final = -1
+
+
+@dataclass(slots=True)
+class _Append:
+    """What came of one partition's batch."""
+
+    topic: TopicProduceData
+    index: int
+    replica: Replica | None = None
+    appended: Appended | None = None
+    error: Exception | None = None
+
+
+@api(ApiKey.PRODUCE)
+async def produce(request: ProduceRequest, context: RequestContext) -> ProduceResponse | None:
+    appends = [
+        _append(topic, data, request.acks, context)
+        for topic in request.topic_data
+        for data in topic.partition_data
+    ]
+    _write(appends)
+    if request.acks == ACKS_NONE:
+        return None
+    if request.acks == ACKS_ALL:
+        await _wait(appends, request.timeout_ms)
+    return _response(request, appends)
+
+
+def _append(
+    topic: TopicProduceData, data: PartitionProduceData, acks: int, context: RequestContext
+) -> _Append:
+    append = _Append(topic, data.index)
+    try:
+        if acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
+            raise InvalidRequiredAcksError(f"acks={acks} is not 0, 1 or -1")
+        if context.version >= 13:
+            append.replica = context.replicas.get_by_id(topic.topic_id, data.index)
+        else:
+            append.replica = context.replicas.get(topic.name, data.index)
+        append.appended = append.replica.append_from_client(
+            _batch(data.records), needs_all=acks == ACKS_ALL, now_ms=context.now_ms()
+        )
+    except TOLD_ERRORS as error:
+        append.error = error
+    return append
+
+
+def _batch(records: Buffer | None) -> bytearray | memoryview:
+    """The batch in place, so that its offset can be written into it."""
+    if records is None:
+        raise InvalidRecordError("no batch at all")
+    return bytearray(records) if isinstance(records, bytes) else records
+
+
+def _write(appends: Iterable[_Append]) -> None:
+    for append in appends:
+        if append.replica is not None and append.appended is not None:
+            try:
+                append.replica.write()
+            except TOLD_ERRORS as error:
+                append.appended, append.error = None, error
+
+
+async def _wait(appends: list[_Append], timeout_ms: int) -> None:
+    pending = [
+        (append.replica, append.appended)
+        for append in appends
+        if append.replica is not None and append.appended is not None
+    ]
+    try:
+        await wait_for_commit(pending, timeout_ms)
+    except TOLD_ERRORS as error:
+        for append in appends:
+            if append.appended and append.replica:
+                is_committed = append.appended.last_offset < append.replica.log.high_watermark
+                append.error = append.error if is_committed else error
+
+
+def _response(request: ProduceRequest, appends: list[_Append]) -> ProduceResponse:
+    answers = iter([_partition_response(append) for append in appends])
+    return ProduceResponse(
+        responses=[
+            TopicProduceResponse(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partition_responses=[next(answers) for _ in topic.partition_data],
+            )
+            for topic in request.topic_data
+        ]
+    )
+
+
+def _partition_response(append: _Append) -> PartitionProduceResponse:
+    if append.error is not None:
+        return _refusal(append.index, append.error)
+    assert append.appended is not None
+    assert append.replica is not None
+    stamped = append.appended.log_append_time
+    return PartitionProduceResponse(
+        index=append.index,
+        error_code=ErrorCode.NONE,
+        base_offset=append.appended.first_offset,
+        log_append_time_ms=-1 if stamped is None else stamped,
+        log_start_offset=append.replica.log.log_start_offset,
+    )
+
+
+def _refusal(index: int, error: Exception) -> PartitionProduceResponse:
+    indexes = error.indexes if isinstance(error, InvalidRecordsError) else ()
+    return PartitionProduceResponse(
+        index=index,
+        error_code=error_code(error),
+        base_offset=_NO_OFFSET,
+        record_errors=[
+            BatchIndexAndErrorMessage(batch_index=each, batch_index_error_message=str(error))
+            for each in indexes
+        ],
+        error_message=str(error),
+    )

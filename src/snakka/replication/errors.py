@@ -1,0 +1,33 @@
+"""What replication refuses. Each class stands for one error code (apis/errors.py)."""
+
+
+class ReplicationError(Exception):
+    """Anything a partition refuses."""
+
+
+class UnknownPartitionError(ReplicationError):
+    """This broker has no replica of the partition."""
+
+
+class UnknownTopicIdError(ReplicationError):
+    """This broker knows no topic of that id."""
+
+
+class InvalidRequiredAcksError(ReplicationError):
+    """Neither no acknowledgement, nor the leader's, nor that of all in sync."""
+
+
+class NotLeaderError(ReplicationError):
+    """Another broker leads the partition."""
+
+
+class FencedLeaderEpochError(ReplicationError):
+    """The client knows an older leader epoch than this broker."""
+
+
+class UnknownLeaderEpochError(ReplicationError):
+    """The client knows a newer leader epoch than this broker."""
+
+
+class NotEnoughReplicasError(ReplicationError):
+    """Fewer replicas are in sync than `min.insync.replicas` asks for; nothing was appended."""

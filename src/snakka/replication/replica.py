@@ -1,0 +1,111 @@
+"""One replica: the log of a partition, and the part this broker plays for it.
+
+Appends are staged and then written, several at once where a request brings several. Writing moves
+the high watermark and wakes who waits for it.
+
+Not here: which replicas there are (replicas.py).
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from snakka.protocol.types import Uuid
+from snakka.replication.admission import TopicRules, admit
+from snakka.replication.errors import NotLeaderError
+from snakka.replication.parked import Waiters
+from snakka.replication.partition import NO_LEADER_EPOCH, Assignment, Partition
+from snakka.storage.log import Appended, Log
+from snakka.storage.lookup import find_aborted_transactions, find_upper_bound_offset
+from snakka.storage.read import LogRead
+from snakka.storage.transaction_index import AbortedTransaction
+from snakka.storage.validate import AppendOrigin
+
+
+class PartitionRead(NamedTuple):
+    """What a fetch gets of one partition."""
+
+    records: LogRead
+    high_watermark: int
+    last_stable_offset: int
+    log_start_offset: int
+    aborted: list[AbortedTransaction] | None
+
+
+@dataclass(slots=True)
+class Replica:
+    """A partition on this broker."""
+
+    topic: str
+    topic_id: Uuid
+    index: int
+    log: Log
+    partition: Partition
+    rules: TopicRules
+    waiters: Waiters = field(default_factory=Waiters)
+
+    def assign(self, assignment: Assignment) -> None:
+        """Follows the metadata log."""
+        if self.partition.assign(assignment):
+            self.waiters.fail(NotLeaderError(f"leader epoch {assignment.leader_epoch} has begun"))
+        self._advance()
+
+    def append_from_client(
+        self, batch: bytearray | memoryview, *, needs_all: bool, now_ms: int
+    ) -> Appended:
+        """Stages a producer's batch, whose bytes are written to."""
+        self.partition.check_leader()
+        if needs_all:
+            self.partition.check_in_sync(self.rules.min_insync_replicas)
+        return self.log.append_as_leader(
+            admit(batch, self.rules, now_ms),
+            leader_epoch=self.partition.assignment.leader_epoch,
+            now_ms=now_ms,
+            origin=AppendOrigin.CLIENT,
+        )
+
+    def write(self) -> None:
+        """Writes what is staged; readers see what is committed of it."""
+        self.log.write_staged()
+        self._advance()
+
+    def on_follower_fetch(self, replica_id: int, fetch_offset: int) -> None:
+        """A follower has everything before `fetch_offset`."""
+        self.partition.on_follower_fetch(replica_id, fetch_offset)
+        self._advance()
+
+    def read(
+        self,
+        offset: int,
+        *,
+        max_bytes: int,
+        current_leader_epoch: int = NO_LEADER_EPOCH,
+        read_committed: bool,
+        min_one_batch: bool,
+    ) -> PartitionRead:
+        """What a consumer may see from `offset` on."""
+        self.partition.check_leader(current_leader_epoch)
+        log = self.log
+        last_stable_offset = log.last_stable_offset
+        end = last_stable_offset if read_committed else log.high_watermark
+        records = log.read(offset, max_bytes=max_bytes, max_offset=end, min_one_batch=min_one_batch)
+        aborted = self._aborted(offset, records) if read_committed else None
+        return PartitionRead(
+            records, log.high_watermark, last_stable_offset, log.log_start_offset, aborted
+        )
+
+    def _aborted(self, offset: int, records: LogRead) -> list[AbortedTransaction]:
+        if not records.runs:
+            return []
+        return find_aborted_transactions(
+            self.log, offset, find_upper_bound_offset(self.log, records)
+        )
+
+    def _advance(self) -> None:
+        if not self.partition.is_leader:
+            return
+        log = self.log
+        before = log.high_watermark
+        log.update_high_watermark(self.partition.high_watermark(log.log_end_offset))
+        if log.high_watermark > before:
+            self.waiters.on_high_watermark(log.high_watermark)
+            self.waiters.on_readable()

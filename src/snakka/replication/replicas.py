@@ -1,0 +1,67 @@
+"""All replicas of this broker, by topic id and by name.
+
+Not here: which there are to be (the metadata log says so), log directories (storage).
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator
+
+from snakka.protocol.types import Uuid, format_uuid
+from snakka.replication.errors import UnknownPartitionError, UnknownTopicIdError
+from snakka.replication.replica import Replica
+from snakka.storage.log import Appended
+
+
+class Replicas:
+    """The partitions that this broker has."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[tuple[str, int], Replica] = {}
+        self._names: dict[Uuid, str] = {}
+
+    def __iter__(self) -> Iterator[Replica]:
+        return iter(list(self._by_name.values()))
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def find(self, topic: str, index: int) -> Replica | None:
+        return self._by_name.get((topic, index))
+
+    def get(self, topic: str, index: int) -> Replica:
+        replica = self._by_name.get((topic, index))
+        if replica is None:
+            raise UnknownPartitionError(f"no replica of {topic}-{index} is here")
+        return replica
+
+    def get_by_id(self, topic_id: Uuid, index: int) -> Replica:
+        name = self._names.get(topic_id)
+        if name is None:
+            raise UnknownTopicIdError(f"no topic has id {format_uuid(topic_id)}")
+        return self.get(name, index)
+
+    def add(self, replica: Replica) -> None:
+        self._by_name[replica.topic, replica.index] = replica
+        self._names[replica.topic_id] = replica.topic
+
+    def remove(self, topic: str, index: int) -> Replica | None:
+        replica = self._by_name.pop((topic, index), None)
+        if replica is not None:
+            if not any(topic == each for each, _ in self._by_name):
+                del self._names[replica.topic_id]
+            replica.waiters.fail(UnknownPartitionError(f"{topic}-{index} was deleted"))
+        return replica
+
+
+async def wait_for_commit(appends: Iterable[tuple[Replica, Appended]], timeout_ms: int) -> None:
+    """Returns once all appends are committed; TimeoutError where that takes too long."""
+    loop = asyncio.get_running_loop()
+    futures = []
+    for replica, appended in appends:
+        if appended.last_offset >= replica.log.high_watermark:
+            future = loop.create_future()
+            replica.waiters.add_offset(appended.last_offset + 1, future)
+            futures.append(future)
+    if futures:
+        async with asyncio.timeout(timeout_ms / 1000):
+            await asyncio.gather(*futures)

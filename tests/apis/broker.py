@@ -1,0 +1,94 @@
+"""A node's request handling over real logs in a directory, without sockets or a controller."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar, cast
+
+from snakka.apis.context import Peer, Services
+from snakka.apis.dispatch import Dispatcher
+from snakka.protocol.codec import Chunk
+from snakka.protocol.frames import read_response, write_request
+from snakka.protocol.schema import Listeners, Request, Response
+from snakka.protocol.types import Buffer, Uuid
+from snakka.replication.admission import TopicRules
+from snakka.replication.partition import Assignment, Partition
+from snakka.replication.replica import Replica
+from snakka.replication.replicas import Replicas
+from snakka.storage.config import LogConfig
+from snakka.storage.disk import LocalDisk
+from snakka.storage.log_directory import LogDirectory
+from snakka.storage.names import TopicPartition
+from snakka.storage.open_files import OpenFiles
+
+NOW_MS = 1_700_000_000_000
+NODE_ID = 1
+TOPIC_ID = Uuid(b"topic-id-of-test")
+
+A = TypeVar("A", bound=Response)
+
+
+class TestBroker:
+    """Requests in, responses out, as bytes on the way."""
+
+    __test__ = False
+
+    def __init__(self, path: Path) -> None:
+        self.now_ms = NOW_MS
+        self.replicas = Replicas()
+        files = OpenFiles(LocalDisk())
+        opened = LogDirectory.open(
+            files, str(path), random.Random(1), lambda _: LogConfig(), now_ms=NOW_MS
+        )
+        self._directory = opened.directory
+        services = Services(Listeners.BROKER, self.replicas, lambda: self.now_ms, random.Random(1))
+        self._dispatcher = Dispatcher(services)
+
+    def create(
+        self,
+        topic: str,
+        config: LogConfig | None = None,
+        rules: TopicRules | None = None,
+        *,
+        topic_id: Uuid = TOPIC_ID,
+        index: int = 0,
+        isr: tuple[int, ...] = (NODE_ID,),
+        leader: int = NODE_ID,
+        leader_epoch: int = 5,
+    ) -> Replica:
+        log = self._directory.create(
+            TopicPartition(topic, index), config or LogConfig(), now_ms=NOW_MS
+        )
+        assignment = Assignment(leader, leader_epoch, 0, isr, isr)
+        replica = Replica(
+            topic, topic_id, index, log, Partition(NODE_ID, assignment), rules or TopicRules()
+        )
+        self.replicas.add(replica)
+        return replica
+
+    async def ask(self, request: Request, version: int, response: type[A]) -> A:
+        answer = await self.serve(request, version)
+        assert answer is not None
+        return read_response(response, version, flat(answer)[4:])[1]
+
+    async def serve(self, request: Request, version: int) -> list[Chunk] | None:
+        frame = flat(write_request(request, version, correlation_id=1, client_id="test"))
+        return await self._dispatcher.serve(
+            memoryview(bytearray(frame))[4:], Peer("PLAINTEXT", "127.0.0.1", 1)
+        )
+
+
+def flat(chunks: list[Chunk]) -> bytes:
+    """What a client receives."""
+    return b"".join(
+        bytes(chunk) if isinstance(chunk, Buffer) else _read_files(chunk) for chunk in chunks
+    )
+
+
+def _read_files(records: object) -> bytes:
+    ranges = cast(Callable[..., object], records).ranges  # type: ignore[attr-defined]
+    return b"".join(each.file.read(each.position, each.size_bytes) for each in ranges)
+
+
+run = asyncio.run
