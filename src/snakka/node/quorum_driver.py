@@ -1,0 +1,172 @@
+"""Runs this node's replica of the metadata quorum: time, disk and waiting around the pure core.
+
+After every event the core says what is to be done (quorum/ready.py), and it is done in that order.
+Syncs of the log run in a thread, one at a time; what is appended meanwhile shares the next one.
+Committed records are handed to `on_committed` in order, and before anybody who submitted them is
+told.
+
+Not here: requests to other replicas. With more than one voter they will go through net/peer.py;
+until then a quorum has one voter, and a request that the core wants to send fails at once.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Final, NamedTuple
+
+from snakka.node.election_file import write_election
+from snakka.node.metadata_log import MetadataLog
+from snakka.protocol.error_codes import ErrorCode
+from snakka.protocol.records.batch import batches
+from snakka.quorum.ready import Flush
+from snakka.quorum.replica import NotLeaderError, QuorumReplica
+from snakka.storage.disk import Disk
+
+log = logging.getLogger(__name__)
+
+_READ_BYTES: Final = 4 * 1024 * 1024
+
+
+class _Submission(NamedTuple):
+    """Somebody who waits for records to be committed."""
+
+    last_offset: int
+    epoch: int
+    done: asyncio.Future[None]
+
+
+class QuorumDriver:
+    """An async context manager: inside, the replica takes part in its quorum."""
+
+    def __init__(
+        self,
+        replica: QuorumReplica,
+        metadata_log: MetadataLog,
+        disk: Disk,
+        election_path: str,
+        *,
+        now_ms: Callable[[], int],
+        on_committed: Callable[[Sequence[bytes], int], None],
+        on_leadership: Callable[[int | None], None],
+    ) -> None:
+        self._replica = replica
+        self._log = metadata_log
+        self._disk = disk
+        self._election_path = election_path
+        self._now_ms = now_ms
+        self._on_committed = on_committed
+        self._on_leadership = on_leadership
+        self._applied_offset = metadata_log.start_offset
+        self._led_epoch: int | None = None
+        self._submissions: deque[_Submission] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+        self._flushes: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> "QuorumDriver":
+        self._loop = asyncio.get_running_loop()
+        self._after_event()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        while self._flushes:
+            await asyncio.gather(*self._flushes)
+        self._end_submissions()
+        self._log.log.shut_down()
+
+    @property
+    def is_leader(self) -> bool:
+        return self._replica.is_leader
+
+    async def submit(self, records: Sequence[bytes]) -> None:
+        """Returns once the records are committed, and applied here; all of them, or none."""
+        submitted = self._replica.submit(records, self._now_ms())
+        done = self._loop.create_future()
+        self._submissions.append(_Submission(submitted.last_offset, submitted.epoch, done))
+        self._after_event()
+        await done
+
+    def _after_event(self) -> None:
+        """Does what the core asks for, until it asks for nothing more."""
+        while ready := self._replica.take_ready():
+            if ready.election is not None:
+                write_election(self._disk, self._election_path, ready.election)
+            for request in ready.requests:
+                self._replica.fail(
+                    request.correlation_id, ErrorCode.NETWORK_EXCEPTION, self._now_ms()
+                )
+            if ready.flush is not None:
+                task = self._loop.create_task(self._flush(ready.flush))
+                self._flushes.add(task)
+                task.add_done_callback(self._flushes.discard)
+        self._apply_committed()
+        self._tell_leadership()
+        self._set_timer()
+
+    async def _flush(self, flush: Flush) -> None:
+        unflushed = self._log.log.begin_flush()
+        if unflushed is not None:
+            await asyncio.to_thread(unflushed.sync, self._disk)
+            self._log.log.end_flush(unflushed)
+        self._replica.flushed(flush, self._now_ms())
+        self._after_event()
+
+    def _apply_committed(self) -> None:
+        committed = self._replica.high_watermark or 0
+        while self._applied_offset < committed:
+            data = self._log.read(self._applied_offset, _READ_BYTES)
+            for batch in batches(data):
+                if batch.header.next_offset > committed:
+                    return
+                if not batch.header.is_control:
+                    values = [record.value or b"" for record in batch.records()]
+                    self._on_committed(values, batch.header.last_offset)
+                self._applied_offset = batch.header.next_offset
+                self._finish_submissions()
+
+    def _finish_submissions(self) -> None:
+        waiting = self._submissions
+        while waiting and waiting[0].last_offset < self._applied_offset:
+            submission = waiting.popleft()
+            if submission.epoch == self._replica.epoch and not submission.done.done():
+                submission.done.set_result(None)
+
+    def _tell_leadership(self) -> None:
+        """A leader is told of once everything before its epoch is applied."""
+        epoch = self._replica.epoch if self._replica.is_leader else None
+        is_behind = self._applied_offset < self._log.end.offset
+        if epoch is not None and self._led_epoch is None and is_behind:
+            return
+        if epoch != self._led_epoch:
+            self._led_epoch = epoch
+            if epoch is None:
+                self._end_submissions()
+            self._on_leadership(epoch)
+
+    def _end_submissions(self) -> None:
+        while self._submissions:
+            submission = self._submissions.popleft()
+            if not submission.done.done():
+                submission.done.set_exception(NotLeaderError())
+
+    def _set_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        now_ms = self._now_ms()
+        deadline_ms = self._replica.next_deadline_ms(now_ms)
+        if deadline_ms is not None:
+            delay_s = max(0, deadline_ms - now_ms) / 1000
+            self._timer = self._loop.call_later(delay_s, self._tick)
+
+    def _tick(self) -> None:
+        self._replica.tick(self._now_ms())
+        self._after_event()
