@@ -1,12 +1,15 @@
 """What a handler gets beside its request: who asks, and the services it uses."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from random import Random
+from typing import Protocol, TypeVar
 
+from snakka.metadata.image import MetadataImage
 from snakka.protocol.messages.header import RequestHeader
-from snakka.protocol.schema import Listeners
+from snakka.protocol.schema import Listeners, Request, Response
 from snakka.replication.replicas import Replicas
+
+_A = TypeVar("_A", bound=Response)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +21,37 @@ class Peer:
     port: int
 
 
+class Controller(Protocol):
+    """The active controller, wherever it is."""
+
+    async def ask(self, request: Request, version: int, response: type[_A]) -> _A: ...
+
+
+class TopicCreation(Protocol):
+    """Topics that come to be because somebody asked for them."""
+
+    async def create_missing(self, names: Sequence[str]) -> None:
+        """Returns once they are there, or will not be."""
+
+
+class ProducerIds(Protocol):
+    """Producer ids that nobody else was given."""
+
+    async def next(self) -> int: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """The parts of a node that answer requests."""
 
+    cluster_id: str
     listeners: Listeners  # the kind of listener that these are for
     replicas: Replicas
+    find_image: Callable[[], MetadataImage]
+    controller: Controller
+    topics: TopicCreation
+    producer_ids: ProducerIds
     now_ms: Callable[[], int]
-    random: Random
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +65,11 @@ class RequestContext:
     @property
     def version(self) -> int:
         return self.header.request_api_version
+
+    @property
+    def image(self) -> MetadataImage:
+        """The cluster as this broker knows it by now."""
+        return self.services.find_image()
 
     @property
     def replicas(self) -> Replicas:

@@ -4,7 +4,20 @@ A request for a version that is not served ends the connection, as Kafka does, b
 its client is told which versions there are (KIP-511).
 """
 
-from snakka.apis import api_versions, fetch, list_offsets, produce
+from snakka.apis import (
+    api_versions,
+    create_partitions,
+    create_topics,
+    delete_topics,
+    describe_cluster,
+    describe_producers,
+    fetch,
+    init_producer_id,
+    list_offsets,
+    metadata,
+    offset_for_leader_epoch,
+    produce,
+)
 from snakka.apis.context import Peer, RequestContext, Services
 from snakka.apis.registry import APIS
 from snakka.protocol.api_keys import ApiKey, request_type
@@ -12,7 +25,21 @@ from snakka.protocol.codec import Chunk, decoder
 from snakka.protocol.errors import MalformedError, UnsupportedVersionError
 from snakka.protocol.frames import read_request_header, write_response
 
-SERVED = (api_versions, fetch, list_offsets, produce)  # modules register what they hold
+# Importing a module registers what it holds.
+SERVED = (
+    api_versions,
+    create_partitions,
+    create_topics,
+    delete_topics,
+    describe_cluster,
+    describe_producers,
+    fetch,
+    init_producer_id,
+    list_offsets,
+    metadata,
+    offset_for_leader_epoch,
+    produce,
+)
 
 
 class Dispatcher:

@@ -13,11 +13,11 @@ from snakka.protocol.types import Buffer
 from snakka.quorum.ports import OffsetAndEpoch
 from snakka.storage.config import LogConfig
 from snakka.storage.log import Log
+from snakka.storage.names import METADATA_TOPIC
 from snakka.storage.open_files import OpenFiles
 from snakka.storage.opening import Checkpointed, OpenedLog, open_log
 from snakka.storage.truncation import truncate_fully, truncate_to
 
-METADATA_TOPIC: Final = "__cluster_metadata"
 METADATA_DIRECTORY: Final = f"{METADATA_TOPIC}-0"
 
 

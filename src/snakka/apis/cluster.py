@@ -1,0 +1,45 @@
+"""What several APIs say of brokers and topics: where a client reaches whom, and what is internal.
+
+A client is told of the listener that it came in on: the endpoints of the same name.
+"""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from snakka.metadata.image import MetadataImage
+
+OFFSETS_TOPIC: Final = "__consumer_offsets"
+TRANSACTIONS_TOPIC: Final = "__transaction_state"
+SHARE_STATE_TOPIC: Final = "__share_group_state"
+INTERNAL_TOPICS: Final = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC, SHARE_STATE_TOPIC})
+
+NOT_REQUESTED: Final = -2147483648  # authorized operations that nobody asked for
+
+
+class Reachable(NamedTuple):
+    """A broker, as a client of one listener reaches it."""
+
+    broker_id: int
+    host: str
+    port: int
+    rack: str | None
+    is_fenced: bool
+
+
+def reachable_brokers(
+    image: MetadataImage, listener: str, *, with_fenced: bool = False
+) -> Iterator[Reachable]:
+    for broker_id in sorted(image.brokers):
+        found = find_broker(image, broker_id, listener)
+        if found is not None and (with_fenced or not found.is_fenced):
+            yield found
+
+
+def find_broker(image: MetadataImage, broker_id: int, listener: str) -> Reachable | None:
+    broker = image.brokers.get(broker_id)
+    if broker is None:
+        return None
+    for endpoint in broker.endpoints:
+        if endpoint.name == listener:
+            return Reachable(broker_id, endpoint.host, endpoint.port, broker.rack, broker.fenced)
+    return None

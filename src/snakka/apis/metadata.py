@@ -1,0 +1,123 @@
+"""Metadata (key 3): brokers, topics, partitions and their leaders.
+
+KIP-4 automatic creation of topics, KIP-516 topic ids (v10, v12). A topic that is asked for and may
+be created is answered for once it is there. Not here: authorized operations (KIP-430), which come
+with the authorizer.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from snakka.apis.cluster import INTERNAL_TOPICS, NOT_REQUESTED, find_broker, reachable_brokers
+from snakka.apis.context import RequestContext
+from snakka.apis.registry import api
+from snakka.metadata.image import MetadataImage, Topic
+from snakka.metadata.partition import Partition
+from snakka.protocol.api_keys import ApiKey
+from snakka.protocol.error_codes import ErrorCode
+from snakka.protocol.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from snakka.protocol.types import ZERO_UUID
+
+_NOBODY: Final = -1
+
+
+@api(ApiKey.METADATA)
+async def metadata(request: MetadataRequest, context: RequestContext) -> MetadataResponse:
+    if request.topics and request.allow_auto_topic_creation:
+        await _create_missing(request.topics, context)
+    image, listener = context.image, context.peer.listener
+    return MetadataResponse(
+        throttle_time_ms=0,
+        brokers=[
+            MetadataResponseBroker(
+                node_id=each.broker_id, host=each.host, port=each.port, rack=each.rack
+            )
+            for each in reachable_brokers(image, listener)
+        ],
+        cluster_id=context.services.cluster_id,
+        controller_id=_any_broker(image),
+        topics=_topics(request, context),
+    )
+
+
+async def _create_missing(topics: Iterable[MetadataRequestTopic], context: RequestContext) -> None:
+    missing = [
+        topic.name
+        for topic in topics
+        if topic.name and context.image.topics.find(topic.name) is None
+    ]
+    if missing:
+        await context.services.topics.create_missing(missing)
+
+
+def _any_broker(image: MetadataImage) -> int:
+    """Kafka's KRaft brokers forward what is for the controller: any of them will do."""
+    return next((each for each in sorted(image.brokers) if image.is_active(each)), _NOBODY)
+
+
+def _topics(request: MetadataRequest, context: RequestContext) -> list[MetadataResponseTopic]:
+    image, listener = context.image, context.peer.listener
+    is_everything = request.topics is None or (context.version == 0 and not request.topics)
+    if is_everything:
+        return [_topic(each, image, listener) for each in image.topics.by_id.values()]
+    return [_asked(each, image, listener) for each in request.topics or ()]
+
+
+def _asked(
+    asked: MetadataRequestTopic, image: MetadataImage, listener: str
+) -> MetadataResponseTopic:
+    if asked.name is not None and asked.topic_id == ZERO_UUID:
+        found = image.topics.find(asked.name)
+        if found is None:
+            return _refusal(asked, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return _topic(found, image, listener)
+    found = image.topics.by_id.get(asked.topic_id)
+    if found is None:
+        return _refusal(asked, ErrorCode.UNKNOWN_TOPIC_ID)
+    return _topic(found, image, listener)
+
+
+def _refusal(asked: MetadataRequestTopic, code: ErrorCode) -> MetadataResponseTopic:
+    return MetadataResponseTopic(
+        error_code=code, name=asked.name, topic_id=asked.topic_id, partitions=[]
+    )
+
+
+def _topic(topic: Topic, image: MetadataImage, listener: str) -> MetadataResponseTopic:
+    return MetadataResponseTopic(
+        error_code=ErrorCode.NONE,
+        name=topic.name,
+        topic_id=topic.topic_id,
+        is_internal=topic.name in INTERNAL_TOPICS,
+        partitions=[
+            _partition(index, partition, image, listener)
+            for index, partition in sorted(topic.partitions.items())
+        ],
+        topic_authorized_operations=NOT_REQUESTED,
+    )
+
+
+def _partition(
+    index: int, partition: Partition, image: MetadataImage, listener: str
+) -> MetadataResponsePartition:
+    error = ErrorCode.NONE
+    if partition.leader < 0:
+        error = ErrorCode.LEADER_NOT_AVAILABLE
+    elif find_broker(image, partition.leader, listener) is None:
+        error = ErrorCode.LISTENER_NOT_FOUND
+    return MetadataResponsePartition(
+        error_code=error,
+        partition_index=index,
+        leader_id=partition.leader,
+        leader_epoch=partition.leader_epoch,
+        replica_nodes=list(partition.replicas),
+        isr_nodes=list(partition.isr),
+        offline_replicas=[each for each in partition.replicas if not image.is_active(each)],
+    )
