@@ -6,9 +6,12 @@ function of that name returns. `--check` writes nothing, and fails where a page 
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from snakka.apis.dispatch import SERVED
+from snakka.apis.registry import APIS
+from snakka.config import reference
 from snakka.protocol.api_keys import ApiKey, request_type
 from snakka.protocol.internal.frames import (
     GROUP_RECORDS,
@@ -17,7 +20,7 @@ from snakka.protocol.internal.frames import (
     SHARE_STATE_RECORDS,
     TRANSACTION_RECORDS,
 )
-from snakka.protocol.schema import Message, Request, Versions
+from snakka.protocol.schema import Listeners, Message, Request, Versions
 
 PAGES = Path(__file__).parent
 GENERATED = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -32,6 +35,18 @@ def apis() -> Iterator[str]:
         listeners = ", ".join(each.name.lower() for each in request.LISTENERS if each.name)
         flexible = "never" if request.FLEXIBLE.last < 0 else f"from {request.FLEXIBLE.first}"
         yield f"| {key.value} | {name} | {_request_versions(request)} | {flexible} | {listeners} |"
+
+
+def served_apis() -> Iterator[str]:
+    """The requests that a broker answers, and those of Kafka's that it does not yet."""
+    assert len(SERVED) == len(APIS)
+    yield "| key | API | versions |"
+    yield "| --- | --- | --- |"
+    for key in ApiKey:
+        if Listeners.BROKER in request_type(key).LISTENERS:
+            name = request_type(key).__name__.removesuffix("Request")
+            served = APIS.get(key)
+            yield f"| {key.value} | {name} | {_versions(served.versions) if served else '-'} |"
 
 
 def records() -> Iterator[str]:
@@ -61,7 +76,17 @@ def _versions(versions: Versions) -> str:
     return str(first) if first == last else f"{first} to {last}"
 
 
-PARTS: dict[str, Callable[[], Iterator[str]]] = {"apis": apis, "records": records}
+PARTS: dict[str, Callable[[], Iterable[str]]] = {
+    "apis": apis,
+    "records": records,
+    "broker_configs": reference.broker_configs,
+    "unused_broker_configs": reference.unused_broker_configs,
+    "topic_configs": reference.topic_configs,
+    "group_configs": reference.group_configs,
+    "client_metrics_configs": reference.client_metrics_configs,
+    "quota_configs": reference.quota_configs,
+    "served_apis": served_apis,
+}
 
 
 def generate(page: str) -> str:

@@ -2,12 +2,14 @@
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar, cast
 
 from snakka.apis.context import Peer, Services
 from snakka.apis.dispatch import Dispatcher
+from snakka.coordinators.groups.groups import Groups
+from snakka.metadata.image import EMPTY
 from snakka.protocol.codec import Chunk
 from snakka.protocol.frames import read_response, write_request
 from snakka.protocol.schema import Listeners, Request, Response
@@ -29,6 +31,19 @@ TOPIC_ID = Uuid(b"topic-id-of-test")
 A = TypeVar("A", bound=Response)
 
 
+class Nobody:
+    """Stands for the services that these tests do not reach."""
+
+    async def ask(self, request: Request, version: int, response: type[A]) -> A:
+        raise AssertionError(request)
+
+    async def create_missing(self, names: Sequence[str]) -> None:
+        raise AssertionError(names)
+
+    async def next(self) -> int:
+        raise AssertionError
+
+
 class TestBroker:
     """Requests in, responses out, as bytes on the way."""
 
@@ -42,7 +57,17 @@ class TestBroker:
             files, str(path), random.Random(1), lambda _: LogConfig(), now_ms=NOW_MS
         )
         self._directory = opened.directory
-        services = Services(Listeners.BROKER, self.replicas, lambda: self.now_ms, random.Random(1))
+        services = Services(
+            cluster_id="test-cluster",
+            listeners=Listeners.BROKER,
+            replicas=self.replicas,
+            find_image=lambda: EMPTY,
+            controller=Nobody(),
+            topics=Nobody(),
+            producer_ids=Nobody(),
+            groups=cast(Groups, Nobody()),
+            now_ms=lambda: self.now_ms,
+        )
         self._dispatcher = Dispatcher(services)
 
     def create(
@@ -74,9 +99,10 @@ class TestBroker:
 
     async def serve(self, request: Request, version: int) -> list[Chunk] | None:
         frame = flat(write_request(request, version, correlation_id=1, client_id="test"))
-        return await self._dispatcher.serve(
-            memoryview(bytearray(frame))[4:], Peer("PLAINTEXT", "127.0.0.1", 1)
-        )
+        return await self.serve_frame(memoryview(bytearray(frame))[4:])
+
+    async def serve_frame(self, frame: memoryview) -> list[Chunk] | None:
+        return await self._dispatcher.serve(frame, Peer("PLAINTEXT", "127.0.0.1", 1))
 
 
 def flat(chunks: list[Chunk]) -> bytes:

@@ -23,6 +23,11 @@ class Scheduler:
     def after(self, delay_ms: int, event: Callable[[], None]) -> None:
         self.at(self.now_ms + delay_ms, event)
 
+    @property
+    def is_due(self) -> bool:
+        """Whether something is left to happen at this very moment."""
+        return bool(self._queue) and self._queue[0][0] <= self.now_ms
+
     def step(self, end_ms: int) -> bool:
         """Lets the next event happen; False when there is none before `end_ms`."""
         if not self._queue or self._queue[0][0] >= end_ms:

@@ -27,8 +27,10 @@ class Inode:
     content: bytearray = field(default_factory=bytearray)
     durable: bytes = b""
     writes: list[tuple[int, bytes]] = field(default_factory=list)  # position -1: truncate
+    modified_ms: int = 0
 
-    def apply(self, position: int, data: bytes) -> None:
+    def apply(self, position: int, data: bytes, now_ms: int) -> None:
+        self.modified_ms = now_ms
         _apply(self.content, position, data)
         self.writes.append((position, data))
 
@@ -99,14 +101,14 @@ class SimulatedFile:
         growth = max(0, position + len(data) - self.size())
         room = self._disk.room_bytes()
         if growth > room:
-            self._inode.apply(position, data[: len(data) - growth + room])
+            self._inode.apply(position, data[: len(data) - growth + room], self._disk.now_ms)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        self._inode.apply(position, data)
+        self._inode.apply(position, data, self._disk.now_ms)
         self._disk.writes += 1
 
     def truncate(self, size_bytes: int) -> None:
         self._disk.check_fault("write")
-        self._inode.apply(-1, size_bytes.to_bytes(8, "big"))
+        self._inode.apply(-1, size_bytes.to_bytes(8, "big"), self._disk.now_ms)
 
     def sync(self) -> None:
         self._disk.check_fault("sync")
@@ -154,7 +156,11 @@ class SimulatedDisk:
     def status(self, path: str) -> FileStatus:
         if path in self._folders:
             return FileStatus(0, self.now_ms)
-        return FileStatus(len(self._inode(path).content), self.now_ms)
+        inode = self._inode(path)
+        return FileStatus(len(inode.content), inode.modified_ms)
+
+    def set_modified(self, path: str, modified_ms: int) -> None:
+        self._inode(path).modified_ms = modified_ms
 
     def make_directory(self, path: str) -> None:
         """Made for good at once: losing whole directories is not what is tested here."""
@@ -162,6 +168,9 @@ class SimulatedDisk:
 
     def rename(self, source: str, target: str) -> None:
         self.check_fault("write")
+        if source in self._folders:  # for good at once, as directories are made
+            self._folders[target] = self._folders.pop(source)
+            return
         source_folder, source_name = self._locate(source)
         target_folder, target_name = self._locate(target)
         target_folder.names[target_name] = self._inode(source)
@@ -175,6 +184,11 @@ class SimulatedDisk:
         folder, name = self._locate(path)
         del folder.names[name]
         folder.changed()
+
+    def remove_directory(self, path: str) -> None:
+        if self._folder(path).names:
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
+        del self._folders[path]
 
     def sync_directory(self, path: str) -> None:
         self.check_fault("sync")

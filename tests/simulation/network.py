@@ -42,6 +42,9 @@ class SimulatedNetwork(Generic[P]):
         """What arrives from now on is lost: the host is down."""
         self._receivers.pop(name, None)
 
+    def is_attached(self, name: str) -> bool:
+        return name in self._receivers
+
     def send(self, source: str, target: str, payload: P) -> None:
         weather, rng = self.weather, self.rng
         if rng.random() < weather.loss:
@@ -50,9 +53,9 @@ class SimulatedNetwork(Generic[P]):
             delay_ms = rng.randint(weather.delay_ms_min, weather.delay_ms_max)
             if rng.random() < weather.stall:
                 delay_ms += rng.randrange(weather.stall_ms)
-            self.scheduler.after(delay_ms, lambda: self._deliver(source, target, payload))
+            self.scheduler.after(delay_ms, lambda: self.deliver(source, target, payload))
 
-    def _deliver(self, source: str, target: str, payload: P) -> None:
+    def deliver(self, source: str, target: str, payload: P) -> None:
         receive = self._receivers.get(target)
         if receive is not None and (source, target) not in self._cut:
             receive(source, payload)

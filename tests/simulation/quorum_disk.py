@@ -64,6 +64,11 @@ class LogState:
             return self.batches[low]
         return None
 
+    def cut_at(self, offset: int) -> OffsetAndEpoch:
+        """That offset, with the epoch of the record before it."""
+        epoch = next(batch.epoch for batch in self.batches if batch.next_offset == offset)
+        return OffsetAndEpoch(offset, epoch)
+
     def copy(self) -> "LogState":
         return LogState(self.start, list(self.batches))
 

@@ -147,7 +147,7 @@ class QuorumFaults:
         sizes = [
             len(each.replica.voters.voters)
             for each in self.cluster.nodes.values()
-            if each.replica is not None and each.applied_offset
+            if each.replica is not None and each.applied.offset
         ]
         if node is None or self.lost is not None or min(sizes, default=0) < 4:
             return

@@ -9,7 +9,8 @@ from snakka.quorum.election_state import ElectionState
 from snakka.quorum.ports import OffsetAndEpoch
 from snakka.quorum.voters import ReplicaKey
 from tests.simulation.quorum_disk import LogBatch, LogState
-from tests.simulation.quorum_node import SimulatedNode, Submit, read_values
+from tests.simulation.quorum_node import SimulatedNode, Submit
+from tests.simulation.replicated_list import read_values
 
 
 class InvariantError(AssertionError):
@@ -61,11 +62,12 @@ class QuorumInvariants:
             seen.incarnation = node.incarnation
             seen.high_watermark = 0
             seen.led_epoch = -1
+        if node.replica is not None:
+            self._check_election(node, seen)
+            self._check_leader(node, seen)
         self._check_log_matching(node)
         if node.replica is None:
             return
-        self._check_election(node, seen)
-        self._check_leader(node, seen)
         self._check_high_watermark(node, seen)
         self._check_snapshots(node, seen)
 

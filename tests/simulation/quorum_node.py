@@ -17,9 +17,6 @@ from snakka.protocol.messages.api_versions import (
     ApiVersionsResponse,
     SupportedFeatureKey,
 )
-from snakka.protocol.records.batch import batches
-from snakka.protocol.records.builder import build_batch
-from snakka.protocol.records.record import Record
 from snakka.protocol.schema import Message, Request, Response
 from snakka.quorum.config import QuorumConfig
 from snakka.quorum.election_state import ElectionState
@@ -27,10 +24,10 @@ from snakka.quorum.ports import OffsetAndEpoch
 from snakka.quorum.quorum import LocalReplica, Quorum
 from snakka.quorum.ready import Flush, Inbound
 from snakka.quorum.replica import NotLeaderError, QuorumReplica, Submitted
-from snakka.quorum.snapshot_format import snapshot_footer, snapshot_header
 from tests.simulation.clock import NodeClock, Scheduler
 from tests.simulation.network import SimulatedNetwork
 from tests.simulation.quorum_disk import QuorumDisk
+from tests.simulation.replicated_list import ReplicatedList
 
 
 class Packet(NamedTuple):
@@ -70,8 +67,7 @@ class SimulatedNode:
     sync_ms_max: int = 3
     replica: QuorumReplica | None = None
     incarnation: int = 0
-    applied: list[bytes] = field(default_factory=list)
-    applied_offset: int = 0
+    applied: ReplicatedList = field(default_factory=ReplicatedList)
     waiting: list[Submit] = field(default_factory=list)
     clock: NodeClock = field(init=False)
     _tick_at_ms: int | None = None
@@ -91,7 +87,7 @@ class SimulatedNode:
 
     def start(self) -> None:
         self.incarnation += 1
-        self.applied, self.applied_offset = [], 0
+        self.applied = ReplicatedList()
         self.network.attach(self.name, self._deliver)
         quorum = self._load()
         self.replica = QuorumReplica(quorum, self.clock.now_ms)
@@ -121,7 +117,7 @@ class SimulatedNode:
     def jump_clock(self, by_ms: int) -> None:
         self.clock.jump(by_ms)
         self._tick_at_ms = None
-        self.do(f"clock jumps by {by_ms} ms", lambda replica, now_ms: replica.tick(now_ms))
+        self.do(f"clock jumps by {by_ms} ms", self._tick_replica)
 
     # Events.
 
@@ -130,6 +126,11 @@ class SimulatedNode:
         if self.replica is not None:
             action(self.replica, self.clock.now_ms)
             self._settle(what)
+
+    def _tick_replica(self, replica: QuorumReplica, now_ms: int) -> None:
+        replica.tick(now_ms)
+        deadline_ms = replica.next_deadline_ms(now_ms)
+        assert deadline_ms is None or deadline_ms > now_ms, "it wants to tick on, for ever"
 
     def submit(self, value: bytes, acknowledged_before: int) -> Submit | None:
         submit = Submit(value, acknowledged_before)
@@ -188,7 +189,7 @@ class SimulatedNode:
             self._send(reply.token.source, packet)
         if ready.flush is not None:
             self._plan_flush(ready.flush)
-        self._apply(replica)
+        self.applied.apply(self.disk, replica.high_watermark or 0)
         self._acknowledge(replica)
         self._plan_tick(replica)
         self.after_event(self, what)
@@ -225,49 +226,21 @@ class SimulatedNode:
     def _tick(self, at_ms: int) -> None:
         if self._tick_at_ms == at_ms:
             self._tick_at_ms = None
-            self.do("ticks", lambda replica, now_ms: replica.tick(now_ms))
+            self.do("ticks", self._tick_replica)
 
-    # The state machine: a list of values.
-
-    def _apply(self, replica: QuorumReplica) -> None:
-        log = self.disk.log
-        if self.applied_offset < log.start_offset:
-            self._load_snapshot()
-        high_watermark = replica.high_watermark or 0
-        while self.applied_offset < high_watermark:
-            batch = log.state.find(self.applied_offset)
-            assert batch is not None, f"no batch at {self.applied_offset} to apply"
-            if not batch.is_control:
-                (read,) = batches(batch.data)
-                self.applied += [record.value or b"" for record in read.records()]
-            self.applied_offset = batch.next_offset
-
-    def _load_snapshot(self) -> None:
-        latest = self.disk.snapshots.latest()
-        assert latest is not None, "the log starts after a snapshot that is not there"
-        self.applied = read_values(self.disk.snapshots.complete_ones[latest])
-        self.applied_offset = latest.offset
+    # Snapshots and acknowledgements.
 
     def write_snapshot(self) -> None:
         """A snapshot of what is applied."""
-        if self.replica is None or self.applied_offset <= self.disk.log.start_offset:
+        if self.replica is None or self.applied.offset <= self.disk.log.start_offset:
             return
-        epoch = next(
-            b.epoch for b in self.disk.log.state.batches if b.next_offset == self.applied_offset
-        )
-        self.write_snapshot_at(OffsetAndEpoch(self.applied_offset, epoch))
+        self.write_snapshot_at(self.disk.log.state.cut_at(self.applied.offset))
 
     def write_snapshot_at(self, snapshot_id: OffsetAndEpoch) -> None:
         assert self.replica is not None
         self.replica.check_snapshot(snapshot_id)
         history, now_ms = self.replica.quorum.history, self.clock.now_ms
-        data = snapshot_header(
-            history, snapshot_id.offset, last_contained_log_timestamp=0, now_ms=now_ms
-        )
-        values = self.applied
-        if values:
-            data += build_batch([Record(i, 0, None, value) for i, value in enumerate(values, 10)])
-        data += snapshot_footer(10 + len(values), now_ms=now_ms)
+        data = self.applied.snapshot(history, snapshot_id.offset, now_ms)
         self.disk.snapshots.write(snapshot_id, 0, data)
         self.disk.snapshots.complete(snapshot_id)
         self.after_event(self, f"writes snapshot {snapshot_id}")
@@ -292,16 +265,6 @@ class SimulatedNode:
 
     def is_acknowledgeable(self, replica: QuorumReplica, where: Submitted) -> bool:
         return replica.high_watermark is not None and where.last_offset < replica.high_watermark
-
-
-def read_values(snapshot: bytes) -> list[bytes]:
-    """The values in a snapshot."""
-    return [
-        record.value or b""
-        for batch in batches(snapshot)
-        if not batch.header.is_control
-        for record in batch.records()
-    ]
 
 
 def _over_wire(message: Message) -> Message:

@@ -108,7 +108,7 @@ def _is_caught_up(cluster: QuorumCluster) -> bool:
     return any(
         leader.replica is not None
         and all(
-            node.applied_offset >= cluster.invariants.committed_end
+            node.applied.offset >= cluster.invariants.committed_end
             for node in cluster.nodes.values()
             if leader.replica.voters.has_voter(node.local.key)
         )
@@ -121,7 +121,7 @@ def _check_final(cluster: QuorumCluster) -> None:
     invariants = cluster.invariants
     committed = invariants.committed_values(invariants.committed_end)
     for node in cluster.nodes.values():
-        if node.applied != committed[: len(node.applied)]:
+        if node.applied.values != committed[: len(node.applied.values)]:
             raise AssertionError(f"linearizable: {node.name} has applied something else")
     if len(set(committed)) != len(committed):
         raise AssertionError("linearizable: a write is there twice")

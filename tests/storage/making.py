@@ -4,19 +4,24 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from snakka.protocol.records.batch import batches
+from snakka.protocol.records.batch import Batch, batches
 from snakka.protocol.records.builder import build_batch, build_end_txn_batch
+from snakka.protocol.records.compression import Compression
 from snakka.protocol.records.control import ControlType, EndTxnMarker
 from snakka.protocol.records.record import Record
-from snakka.storage.config import LogConfig
+from snakka.storage.compaction.compact import Compacted, Compaction, look_at
+from snakka.storage.compaction.throttle import Throttle
+from snakka.storage.config import CleanerConfig, LogConfig
 from snakka.storage.disk import Disk
 from snakka.storage.log import Appended, Log
+from snakka.storage.lookup import find_aborted_transactions
 from snakka.storage.open_files import OpenFiles
 from snakka.storage.opening import Checkpointed, OpenedLog, open_log
 from snakka.storage.validate import AppendOrigin
 
 DIRECTORY = "/logs/t-0"
 NOW_MS = 1_000_000
+SMALL_MAP = CleanerConfig(dedupe_buffer_size=1 << 14)
 
 
 def batch_of(
@@ -36,6 +41,28 @@ def batch_of(
     return bytearray(
         build_batch(
             records,
+            producer_id=producer_id,
+            producer_epoch=epoch,
+            base_sequence=sequence,
+            is_transactional=transactional,
+        )
+    )
+
+
+def keyed(
+    *records: tuple[bytes | None, bytes | None],
+    timestamp_ms: int = NOW_MS,
+    compression: Compression = Compression.NONE,
+    producer_id: int = -1,
+    epoch: int = -1,
+    sequence: int = -1,
+    transactional: bool = False,
+) -> bytearray:
+    """A batch of keys and values as a client sends it; a value of None is a tombstone."""
+    return bytearray(
+        build_batch(
+            [Record(n, timestamp_ms + n, key, value) for n, (key, value) in enumerate(records)],
+            compression=compression,
             producer_id=producer_id,
             producer_epoch=epoch,
             base_sequence=sequence,
@@ -131,6 +158,50 @@ class Harness:
                     found += [(r.offset, r.value) for r in batch.records() if r.offset >= start]
             start = whole[-1].header.next_offset
         return found
+
+    def batches(self) -> list[Batch]:
+        log = self.log
+        start = log.log_start_offset
+        data = log.read(start, max_bytes=1 << 30, max_offset=log.log_end_offset).copy()
+        return list(batches(data))
+
+    def content(self) -> dict[bytes | None, bytes | None]:
+        """What a read_committed reader of the whole log ends up with: every key's last value."""
+        log = self.log
+        aborted = find_aborted_transactions(log, log.log_start_offset, log.log_end_offset)
+        content = {}
+        for batch in self.batches():
+            header = batch.header
+            if header.is_control or any(
+                header.producer_id == entry.producer_id
+                and entry.first_offset <= header.base_offset <= entry.last_offset
+                for entry in aborted
+            ):
+                continue
+            content.update({record.key: record.value for record in batch.records()})
+        return content
+
+    def begin_compaction(
+        self,
+        cleaned_offset: int | None = None,
+        config: CleanerConfig = SMALL_MAP,
+        throttle: Throttle | None = None,
+    ) -> Compaction:
+        cleanable = look_at(self.log, cleaned_offset, now_ms=self.now_ms)
+        return Compaction(self.log, cleanable, config, now_ms=self.now_ms, throttle=throttle)
+
+    def compact(
+        self, cleaned_offset: int | None = None, config: CleanerConfig = SMALL_MAP
+    ) -> Compacted:
+        """All steps of a pass in a row, in this thread."""
+        self.log.update_high_watermark(self.log.log_end_offset)
+        compaction = self.begin_compaction(cleaned_offset, config)
+        compaction.map_keys()
+        while compaction.has_more:
+            compaction.clean_next()
+            assert compaction.place()
+        compaction.finish()
+        return compaction.result
 
     def read(self, offset: int, max_bytes: int) -> bytes:
         return self.log.read(offset, max_bytes=max_bytes, max_offset=self.log.log_end_offset).copy()

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from snakka.coordinators.groups.client import ClientInfo
+from snakka.coordinators.groups.groups import Groups
 from snakka.metadata.image import MetadataImage
 from snakka.protocol.messages.header import RequestHeader
 from snakka.protocol.schema import Listeners, Request, Response
@@ -51,6 +53,7 @@ class Services:
     controller: Controller
     topics: TopicCreation
     producer_ids: ProducerIds
+    groups: Groups
     now_ms: Callable[[], int]
 
 
@@ -74,6 +77,11 @@ class RequestContext:
     @property
     def replicas(self) -> Replicas:
         return self.services.replicas
+
+    @property
+    def client(self) -> ClientInfo:
+        """The client as a group's coordinator knows it."""
+        return ClientInfo(self.header.client_id or "", f"/{self.peer.host}", self.version)
 
     def now_ms(self) -> int:
         return self.services.now_ms()

@@ -8,21 +8,32 @@ from snakka.apis import (
     api_versions,
     create_partitions,
     create_topics,
+    delete_groups,
     delete_topics,
     describe_cluster,
+    describe_groups,
     describe_producers,
     fetch,
+    find_coordinator,
+    heartbeat,
     init_producer_id,
+    join_group,
+    leave_group,
+    list_groups,
     list_offsets,
     metadata,
+    offset_commit,
+    offset_delete,
+    offset_fetch,
     offset_for_leader_epoch,
     produce,
+    sync_group,
 )
 from snakka.apis.context import Peer, RequestContext, Services
 from snakka.apis.registry import APIS
 from snakka.protocol.api_keys import ApiKey, request_type
 from snakka.protocol.codec import Chunk, decoder
-from snakka.protocol.errors import MalformedError, UnsupportedVersionError
+from snakka.protocol.errors import UnsupportedVersionError
 from snakka.protocol.frames import read_request_header, write_response
 
 # Importing a module registers what it holds.
@@ -30,15 +41,26 @@ SERVED = (
     api_versions,
     create_partitions,
     create_topics,
+    delete_groups,
     delete_topics,
     describe_cluster,
+    describe_groups,
     describe_producers,
     fetch,
+    find_coordinator,
+    heartbeat,
     init_producer_id,
+    join_group,
+    leave_group,
+    list_groups,
     list_offsets,
     metadata,
+    offset_commit,
+    offset_delete,
+    offset_fetch,
     offset_for_leader_epoch,
     produce,
+    sync_group,
 )
 
 
@@ -63,9 +85,9 @@ class Dispatcher:
                 )
             refusal = api_versions.refuse_version(self._services.listeners)
             return write_response(refusal, 0, correlation_id=header.correlation_id)
-        request, end = decoder(request_type(api.key), version)(frame, position)
-        if end != len(frame):
-            raise MalformedError(api.key.name, end, f"{len(frame) - end} bytes too many")
+        # Like Kafka we pass over what follows a request: librdkafka sends three bytes too many
+        # with some versions of Metadata.
+        request, _ = decoder(request_type(api.key), version)(frame, position)
         response = await api.handler(request, RequestContext(header, peer, self._services))
         if response is None:
             return None

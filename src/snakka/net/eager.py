@@ -1,6 +1,7 @@
 """Starting a coroutine at once instead of in the next turn of the loop.
 
-Most requests are answered without waiting for anything. Those never become a task.
+Most requests are answered without waiting for anything. Those never become a task; so what comes
+before the first wait has no current task, and cannot use `asyncio.timeout`.
 """
 
 import types

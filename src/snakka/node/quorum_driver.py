@@ -86,13 +86,18 @@ class QuorumDriver:
     def is_leader(self) -> bool:
         return self._replica.is_leader
 
-    async def submit(self, records: Sequence[bytes]) -> None:
-        """Returns once the records are committed, and applied here; all of them, or none."""
+    @property
+    def end_offset(self) -> int:
+        """The offset of the next record."""
+        return self._log.end.offset
+
+    def submit(self, records: Sequence[bytes]) -> asyncio.Future[None]:
+        """Appends records as one batch; done once they are committed, and applied here."""
         submitted = self._replica.submit(records, self._now_ms())
         done = self._loop.create_future()
         self._submissions.append(_Submission(submitted.last_offset, submitted.epoch, done))
         self._after_event()
-        await done
+        return done
 
     def _after_event(self) -> None:
         """Does what the core asks for, until it asks for nothing more."""

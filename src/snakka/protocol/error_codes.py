@@ -14,7 +14,7 @@ class ErrorCode(IntEnum):
 
     message: str
 
-    def __new__(cls, code: int, message: str) -> "ErrorCode":
+    def __new__(cls, code: int, message: str = "") -> "ErrorCode":
         error = int.__new__(cls, code)
         error._value_ = code
         error.message = message

@@ -13,7 +13,7 @@ from snakka.protocol.records.batch import batches
 from snakka.protocol.types import Buffer
 from snakka.quorum.hints import has_partition, leader_hint, settle
 from snakka.quorum.ports import OffsetAndEpoch, QuorumLog
-from snakka.quorum.quorum import CommittedDataLossError, Quorum
+from snakka.quorum.quorum import Quorum
 from snakka.quorum.role import Download, Follower
 
 
@@ -88,14 +88,3 @@ def _learn_high_watermark(quorum: Quorum, leader_high_watermark: int) -> None:
     """A leader that is new may not know yet how far its predecessor had come."""
     if leader_high_watermark >= 0:
         quorum.advance_high_watermark(min(leader_high_watermark, quorum.log.end.offset))
-
-
-def check_snapshot(quorum: Quorum, snapshot_id: OffsetAndEpoch) -> None:
-    """Refuses a snapshot that this log cannot have led to, or of what is not committed."""
-    if not quorum.is_committed(snapshot_id.offset - 1):
-        raise CommittedDataLossError(
-            f"snapshot {snapshot_id} is ahead of the high watermark {quorum.high_watermark}"
-        )
-    ours = quorum.log.epoch_end(snapshot_id.epoch)
-    if ours.epoch != snapshot_id.epoch or ours.offset < snapshot_id.offset:
-        raise ValueError(f"snapshot {snapshot_id} is not of this log, which has {ours}")

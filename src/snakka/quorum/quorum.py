@@ -134,6 +134,11 @@ class Quorum:
         """The end of what a crash cannot take away."""
         return self._synced_offset
 
+    @property
+    def is_synced(self) -> bool:
+        """Whether it may fetch: a fetch offset promises that all before it is durable."""
+        return self.synced_offset >= self.log.end.offset
+
     def is_committed(self, offset: int) -> bool:
         return self.high_watermark is not None and offset < self.high_watermark
 

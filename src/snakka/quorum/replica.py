@@ -41,7 +41,7 @@ from snakka.quorum.epochs import (
     handle_end,
     handle_end_response,
 )
-from snakka.quorum.following import check_snapshot, handle_fetch_response
+from snakka.quorum.following import handle_fetch_response
 from snakka.quorum.peers import PendingRequest
 from snakka.quorum.ports import OffsetAndEpoch
 from snakka.quorum.quorum import Quorum
@@ -57,6 +57,7 @@ from snakka.quorum.role import Leader, Resigned, Role, Unattached
 from snakka.quorum.roles import poll
 from snakka.quorum.serving import handle_fetch
 from snakka.quorum.snapshot_fetching import handle_fetch_snapshot_response
+from snakka.quorum.snapshot_format import check_snapshot
 from snakka.quorum.snapshot_serving import handle_fetch_snapshot
 from snakka.quorum.transitions import become_resigned, election_timeout_ms
 from snakka.quorum.voters import VoterSet
@@ -112,13 +113,14 @@ class QuorumReplica:
         if quorum.log.end.epoch > quorum.epoch:
             quorum.election = ElectionState(quorum.log.end.epoch)
         deadline_ms = now_ms + election_timeout_ms(quorum)
-        if quorum.leader_id == quorum.local.key.id:
+        if quorum.voters.is_only_voter(quorum.local.key):
+            quorum.role = Unattached(now_ms)
+        elif quorum.leader_id == quorum.local.key.id:
             others = {voter.key for voter in quorum.voters.voters}
             others -= {key for key in others if key.id == quorum.local.key.id}
             quorum.role = Resigned(deadline_ms, others, ())
         else:
-            is_alone = quorum.voters.is_only_voter(quorum.local.key)
-            quorum.role = Unattached(now_ms if is_alone else deadline_ms)
+            quorum.role = Unattached(deadline_ms)
 
     # What happens to it.
 
@@ -129,9 +131,14 @@ class QuorumReplica:
 
     def respond(self, correlation_id: int, response: Response, now_ms: int) -> None:
         """The answer to a request that was sent."""
-        pending = self._quorum.peers.finish(correlation_id)
-        if pending is not None and not self._take_response(pending, response, now_ms):
-            self._quorum.peers.back_off(pending.node, now_ms, self._quorum.config)
+        quorum = self._quorum
+        role = quorum.role
+        pending = quorum.peers.finish(correlation_id)
+        if pending is not None:
+            is_of_use = self._take_response(pending, response, now_ms)
+            # One that has taught us another leader or epoch was of use, too.
+            if not is_of_use and quorum.role is role:
+                quorum.peers.back_off(pending.node, now_ms, quorum.config)
         self._advance(now_ms)
 
     def fail(self, correlation_id: int, error: ErrorCode, now_ms: int) -> None:

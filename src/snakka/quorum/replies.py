@@ -30,6 +30,7 @@ TOPIC: Final = "__cluster_metadata"
 TOPIC_ID: Final = ONE_UUID
 PARTITION: Final = 0
 _NO_LEADER: Final = -1
+_QUORUM_FETCH_VERSION: Final = 12  # the first that can be used to replicate; others get an error
 
 _Node = TypeVar("_Node", bound=Struct)
 
@@ -140,9 +141,9 @@ def _fetch_reply(
         error_code=error,
         high_watermark=-1 if high_watermark is None else high_watermark,
         log_start_offset=quorum.log.start_offset,
-        current_leader=fetch.LeaderIdAndEpoch(
-            leader_id=_leader_id(quorum), leader_epoch=quorum.epoch
-        ),
+        current_leader=fetch.LeaderIdAndEpoch()
+        if inbound.version < _QUORUM_FETCH_VERSION
+        else fetch.LeaderIdAndEpoch(leader_id=_leader_id(quorum), leader_epoch=quorum.epoch),
         diverging_epoch=fetch.EpochEndOffset()
         if diverging is None
         else fetch.EpochEndOffset(epoch=diverging.epoch, end_offset=diverging.offset),

@@ -24,15 +24,11 @@ def handle_fetch_snapshot_response(
     partition = response.topics[0].partitions[0]
     current = partition.current_leader
     hint = leader_hint(quorum, current.leader_id, current.leader_epoch, response.node_endpoints)
-    is_current = hint.epoch == quorum.epoch and isinstance(quorum.role, Follower)
-    if not settle(quorum, partition.error_code, hint, now_ms):
-        if is_current and isinstance(quorum.role, Follower):
-            quorum.role.download = None
-        return False
+    is_good = settle(quorum, partition.error_code, hint, now_ms)
     role = quorum.role
     if not isinstance(role, Follower) or role.download is None:
         return False
-    if not _take_chunk(quorum, role, role.download, partition):
+    if not is_good or not _take_chunk(quorum, role, role.download, partition):
         role.download = None
         return False
     note_answer(quorum, role, now_ms)

@@ -63,5 +63,8 @@ async def wait_for_commit(appends: Iterable[tuple[Replica, Appended]], timeout_m
             replica.waiters.add_offset(appended.last_offset + 1, future)
             futures.append(future)
     if futures:
-        async with asyncio.timeout(timeout_ms / 1000):
-            await asyncio.gather(*futures)
+        done, pending = await asyncio.wait(futures, timeout=timeout_ms / 1000)
+        for future in done:
+            future.result()
+        if pending:
+            raise TimeoutError(f"not committed within {timeout_ms} ms")

@@ -56,12 +56,17 @@ class Disk(Protocol):
 
     def status(self, path: str) -> FileStatus: ...
 
+    def set_modified(self, path: str, modified_ms: int) -> None: ...
+
     def make_directory(self, path: str) -> None: ...
 
     def rename(self, source: str, target: str) -> None:
         """Atomic; replaces `target` where it exists."""
 
     def remove(self, path: str) -> None: ...
+
+    def remove_directory(self, path: str) -> None:
+        """Of an empty directory."""
 
     def sync_directory(self, path: str) -> None: ...
 
@@ -98,13 +103,15 @@ class LocalFile:
         return filled
 
     def write(self, buffers: Sequence[Buffer], position: int) -> None:
-        for start in range(0, len(buffers), _BUFFERS_PER_WRITE_MAX):
-            chunk = buffers[start : start + _BUFFERS_PER_WRITE_MAX]
-            size = sum(map(len, chunk))
-            written = os.pwritev(self._descriptor, chunk, position)
-            if written < size:
-                self._write_rest(b"".join(chunk), written, position)
-            position += size
+        if len(buffers) > _BUFFERS_PER_WRITE_MAX:
+            for start in range(0, len(buffers), _BUFFERS_PER_WRITE_MAX):
+                chunk = buffers[start : start + _BUFFERS_PER_WRITE_MAX]
+                self.write(chunk, position)
+                position += sum(map(len, chunk))
+            return
+        written = os.pwritev(self._descriptor, buffers, position)
+        if written < sum(map(len, buffers)):
+            self._write_rest(b"".join(buffers), written, position)
 
     def _write_rest(self, data: bytes, written: int, position: int) -> None:
         """A full disk writes what fits, and says why it stops only on the next attempt."""
@@ -136,6 +143,9 @@ class LocalDisk:
         status = os.stat(path)
         return FileStatus(status.st_size, status.st_mtime_ns // 1_000_000)
 
+    def set_modified(self, path: str, modified_ms: int) -> None:
+        os.utime(path, ns=(modified_ms * 1_000_000, modified_ms * 1_000_000))
+
     def make_directory(self, path: str) -> None:
         os.makedirs(path, _DIRECTORY_MODE, exist_ok=True)
 
@@ -144,6 +154,9 @@ class LocalDisk:
 
     def remove(self, path: str) -> None:
         os.unlink(path)
+
+    def remove_directory(self, path: str) -> None:
+        os.rmdir(path)
 
     def sync_directory(self, path: str) -> None:
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

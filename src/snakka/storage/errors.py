@@ -22,6 +22,16 @@ class CorruptFileError(StorageError):
         self.reason = reason
 
 
+class UncleanableError(StorageError):
+    """A batch that compaction cannot read. It stops there, and everything stays as it is."""
+
+    def __init__(self, path: str, position: int, reason: str) -> None:
+        super().__init__(f"{path} at position {position}: {reason}")
+        self.path = path
+        self.position = position
+        self.reason = reason
+
+
 class OffsetOutOfRangeError(StorageError):
     """An offset below the log start or beyond the log end."""
 

@@ -19,7 +19,7 @@ class GroupCommit:
         self.rounds = 0
         self._disk = disk
         self._threads = threads
-        self._next_round: dict[Log, asyncio.Future[None]] = {}
+        self._next_round: dict[Log, list[asyncio.Future[None]]] = {}
         self._running: asyncio.Task[None] | None = None
 
     async def commit(self, log: Log) -> None:
@@ -28,12 +28,17 @@ class GroupCommit:
         What is staged is written in a later turn of the loop: where the staged buffers do not last
         that long, `write_staged` comes first.
         """
-        done = self._next_round.get(log)
-        if done is None:
-            done = self._next_round[log] = asyncio.get_running_loop().create_future()
+        # A future for each, so that one who gives up does not take the others along: a shielded one
+        # for all costs three times as much.
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        waiters = self._next_round.get(log)
+        if waiters is None:
+            self._next_round[log] = [waiter]
+        else:
+            waiters.append(waiter)
         if self._running is None:
             self._running = asyncio.create_task(self._run())
-        await asyncio.shield(done)  # one waiter that gives up does not take the others along
+        await waiter
 
     async def _run(self) -> None:
         try:
@@ -43,11 +48,8 @@ class GroupCommit:
                 self.rounds += 1
                 syncs = (self._sync(log) for log in this_round)
                 results = await asyncio.gather(*syncs, return_exceptions=True)
-                for done, error in zip(this_round.values(), results, strict=True):
-                    if error is None:
-                        done.set_result(None)
-                    else:
-                        done.set_exception(error)
+                for waiters, error in zip(this_round.values(), results, strict=True):
+                    _wake(waiters, error)
         finally:
             self._running = None
 
@@ -61,3 +63,13 @@ class GroupCommit:
         except OSError as error:
             raise log.fail(error) from error
         log.end_flush(unflushed)
+
+
+def _wake(waiters: list[asyncio.Future[None]], error: BaseException | None) -> None:
+    for waiter in waiters:
+        if waiter.done():  # cancelled
+            continue
+        if error is None:
+            waiter.set_result(None)
+        else:
+            waiter.set_exception(error)

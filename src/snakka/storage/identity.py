@@ -1,22 +1,17 @@
 """Who a directory belongs to: a log directory's meta.properties, a partition's partition.metadata.
 
-Both hold ids as Kafka prints them: 16 bytes in URL-safe base64 without padding.
-
 Not here: choosing ids, and comparing them with the cluster's.
 """
 
-import base64
-import binascii
 from dataclasses import dataclass
 from typing import Final
-from uuid import UUID
 
+from snakka.protocol.types import Uuid, format_uuid, parse_uuid
 from snakka.storage.disk import Disk, read_whole, replace_file
 from snakka.storage.errors import CorruptFileError
 
 _META_PROPERTIES_VERSION: Final = "1"
 _PARTITION_METADATA_VERSION: Final = "0"
-_UUID_TEXT_LENGTH: Final = 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +20,7 @@ class MetaProperties:
 
     cluster_id: str
     node_id: int
-    directory_id: UUID | None = None
-
-
-def uuid_to_text(uuid: UUID) -> str:
-    return base64.urlsafe_b64encode(uuid.bytes).decode().rstrip("=")
-
-
-def uuid_from_text(text: str) -> UUID:
-    if len(text) != _UUID_TEXT_LENGTH:
-        raise ValueError(f"{text!r} is not an id of {_UUID_TEXT_LENGTH} characters")
-    try:
-        return UUID(bytes=base64.b64decode(text + "==", altchars=b"-_", validate=True))
-    except binascii.Error:
-        raise ValueError(f"{text!r} is not base64") from None
+    directory_id: Uuid | None = None
 
 
 def read_meta_properties(disk: Disk, path: str) -> MetaProperties:
@@ -51,7 +33,7 @@ def read_meta_properties(disk: Disk, path: str) -> MetaProperties:
         return MetaProperties(
             cluster_id=properties["cluster.id"],
             node_id=int(properties["node.id"]),
-            directory_id=uuid_from_text(directory_id) if directory_id else None,
+            directory_id=parse_uuid(directory_id) if directory_id else None,
         )
     except KeyError as missing:
         raise CorruptFileError(path, f"{missing} is missing") from None
@@ -66,24 +48,24 @@ def write_meta_properties(disk: Disk, path: str, meta: MetaProperties) -> None:
         "node.id": str(meta.node_id),
     }
     if meta.directory_id is not None:
-        properties["directory.id"] = uuid_to_text(meta.directory_id)
+        properties["directory.id"] = format_uuid(meta.directory_id)
     text = "".join(f"{key}={value}\n" for key, value in properties.items())
     replace_file(disk, path, text.encode())
 
 
-def read_topic_id(disk: Disk, path: str) -> UUID:
+def read_topic_id(disk: Disk, path: str) -> Uuid:
     """The topic id in a partition.metadata file (KIP-516)."""
     fields = _parse_properties(disk, path)
     if fields.get("version") != _PARTITION_METADATA_VERSION:
         raise CorruptFileError(path, f"version {fields.get('version')!r}")
     try:
-        return uuid_from_text(fields.get("topic_id", ""))
+        return parse_uuid(fields.get("topic_id", ""))
     except ValueError as error:
         raise CorruptFileError(path, str(error)) from None
 
 
-def write_topic_id(disk: Disk, path: str, topic_id: UUID) -> None:
-    text = f"version: {_PARTITION_METADATA_VERSION}\ntopic_id: {uuid_to_text(topic_id)}"
+def write_topic_id(disk: Disk, path: str, topic_id: Uuid) -> None:
+    text = f"version: {_PARTITION_METADATA_VERSION}\ntopic_id: {format_uuid(topic_id)}"
     replace_file(disk, path, text.encode())
 
 

@@ -10,6 +10,7 @@ from snakka.storage.names import (
     DELETED_SUFFIX,
     LOG_SUFFIX,
     OFFSET_INDEX_SUFFIX,
+    SEGMENT_SUFFIXES,
     SWAP_SUFFIX,
     TEMPORARY_SUFFIX,
     TIME_INDEX_SUFFIX,
@@ -53,10 +54,10 @@ def _complete_swap(
 ) -> list[OffsetFile]:
     logs = [file for file in swaps if file.suffix == LOG_SUFFIX]
     start = min((file.offset for file in logs), default=0)
-    end = max((_end_offset(files, _path(directory, file)) for file in logs), default=0)
+    end = max((_end_offset(files, directory, file) for file in logs), default=0)
     kept = []
     for file in current:
-        if start <= file.offset < end:
+        if file.suffix in SEGMENT_SUFFIXES and start <= file.offset < end:
             files.disk.remove(_path(directory, file))
         else:
             kept.append(file)
@@ -68,9 +69,9 @@ def _complete_swap(
     return kept
 
 
-def _end_offset(files: OpenFiles, path: str) -> int:
-    file = files.disk.open(path)
-    end_offset = 0
+def _end_offset(files: OpenFiles, directory: str, swap: OffsetFile) -> int:
+    file = files.disk.open(_path(directory, swap))
+    end_offset = swap.offset + 1  # an empty one takes at least the place of its namesake
     for _, header in scan_headers(file, 0, file.size()):
         end_offset = header.next_offset
     return end_offset

@@ -156,7 +156,7 @@ class Log:
         self.check_usable()
         batches = read_follower_batches(buffer, self._next_offset)
         for batch in batches:
-            check_segment_size(batch.header, self.config)
+            check_segment_size(batch.header.size_bytes, self.config)
         markers = [find_marker(batch) for batch in batches]
         for batch, marker in zip(batches, markers, strict=True):
             self._stage(batch.header, batch.data, marker, now_ms)
@@ -279,6 +279,10 @@ class Log:
         self._next_offset = self.log_end_offset = end_offset
         self._flushing.was_truncated(self.segments.active.base_offset, end_offset)
         self.update_high_watermark(self.high_watermark)
+
+    def was_compacted(self) -> None:
+        """Forgets where batches were, after sealed segments have been replaced."""
+        self._bound = None
 
     def _close_writer(self) -> None:
         if self._writer is None:

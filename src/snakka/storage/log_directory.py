@@ -3,7 +3,7 @@
 Invariants: the clean-shutdown marker is gone before any log is written to, and a log is cut only
 after a recovery point that is not above the cut has been checkpointed.
 
-Not here: placing partitions over several directories, moving them, and their deletion.
+Not here: placing partitions over several directories, and moving them.
 """
 
 import random
@@ -13,15 +13,18 @@ from typing import NamedTuple
 from snakka.storage.checkpoints import read_offsets, write_offsets
 from snakka.storage.clean_shutdown import mark_clean, take_mark
 from snakka.storage.config import LogConfig
-from snakka.storage.errors import CorruptFileError
+from snakka.storage.errors import CorruptFileError, UncleanableError
 from snakka.storage.log import Log
 from snakka.storage.names import (
+    CLEANER_OFFSET_CHECKPOINT,
     LOG_START_OFFSET_CHECKPOINT,
+    METADATA_TOPIC,
     RECOVERY_POINT_CHECKPOINT,
     REPLICATION_OFFSET_CHECKPOINT,
     DirectoryKind,
     TopicPartition,
     find_partition_directory,
+    moving_directory_name,
 )
 from snakka.storage.open_files import OpenFiles
 from snakka.storage.opening import Checkpointed, OpenedLog, open_log
@@ -46,6 +49,8 @@ class LogDirectory:
     def __init__(self, files: OpenFiles, path: str, rng: random.Random) -> None:
         self.path = path
         self.logs: dict[TopicPartition, Log] = {}
+        self.cleaned_offsets: dict[TopicPartition, int] = {}  # where compaction goes on
+        self.uncleanable: dict[TopicPartition, UncleanableError] = {}  # until a restart
         self._files = files
         self._rng = rng
 
@@ -66,10 +71,14 @@ class LogDirectory:
                 REPLICATION_OFFSET_CHECKPOINT,
             )
         )
+        directory.cleaned_offsets = directory._read(CLEANER_OFFSET_CHECKPOINT, rebuilt)
         opened = {}
         for partition in directory._find_partitions():
             checkpointed = Checkpointed(
-                starts.get(partition, 0), points.get(partition, 0), is_clean=mark is not None
+                starts.get(partition, 0),
+                points.get(partition, 0),
+                is_clean=mark is not None,
+                has_gaps=partition in directory.cleaned_offsets,
             )
             config = config_of(partition)
             opened[partition] = directory._open(partition, config, checkpointed, now_ms)
@@ -85,14 +94,35 @@ class LogDirectory:
             self._files.disk.sync_directory(self.path)
         return self.logs[partition]
 
+    def delete(self, partition: TopicPartition, unique_id: str) -> str:
+        """Takes a log out of the directory; the path of what is left of it, to be swept."""
+        log = self.logs.pop(partition)
+        self.cleaned_offsets.pop(partition, None)
+        log.release_writer()
+        target = moving_directory_name(partition, DirectoryKind.DELETE, unique_id)
+        self._files.disk.rename(log.directory, f"{self.path}/{target}")
+        self._files.disk.sync_directory(self.path)
+        return f"{self.path}/{target}"
+
+    def sweep(self) -> None:
+        """Removes for good what was deleted."""
+        disk = self._files.disk
+        for name in disk.names(self.path):
+            found = find_partition_directory(name)
+            if found is not None and found.kind is DirectoryKind.DELETE:
+                path = f"{self.path}/{name}"
+                for each in disk.names(path):
+                    disk.remove(f"{path}/{each}")
+                disk.remove_directory(path)
+
     def truncate_to(self, partition: TopicPartition, offset: int) -> bool:
-        self._lower_recovery_point(partition, offset)
+        self._before_truncation(partition, offset)
         return truncate_to(self.logs[partition], offset)
 
     def truncate_fully(
         self, partition: TopicPartition, offset: int, *, log_start_offset: int | None = None
     ) -> None:
-        self._lower_recovery_point(partition, 0)
+        self._before_truncation(partition, 0)
         truncate_fully(self.logs[partition], offset, log_start_offset=log_start_offset)
 
     def checkpoint(self) -> None:
@@ -107,6 +137,11 @@ class LogDirectory:
         }
         self._write(LOG_START_OFFSET_CHECKPOINT, starts)
 
+    def was_compacted(self, partition: TopicPartition, end_offset: int) -> None:
+        """The next pass over `partition` begins at `end_offset`, after a restart too."""
+        self.cleaned_offsets[partition] = end_offset
+        self._write_cleaned_offsets()
+
     def shut_down(self, broker_epoch: int) -> None:
         for log in self.logs.values():
             log.shut_down()
@@ -115,7 +150,13 @@ class LogDirectory:
 
     def _find_partitions(self) -> list[TopicPartition]:
         found = map(find_partition_directory, self._files.disk.names(self.path))
-        return [f.partition for f in found if f and f.kind is DirectoryKind.CURRENT]
+        return [
+            each.partition
+            for each in found
+            if each
+            and each.kind is DirectoryKind.CURRENT
+            and each.partition.topic != METADATA_TOPIC  # the quorum's, which opens it itself
+        ]
 
     def _open(
         self, partition: TopicPartition, config: LogConfig, checkpointed: Checkpointed, now_ms: int
@@ -131,11 +172,19 @@ class LogDirectory:
         self.logs[partition] = opened.log
         return opened
 
-    def _lower_recovery_point(self, partition: TopicPartition, offset: int) -> None:
+    def _before_truncation(self, partition: TopicPartition, offset: int) -> None:
+        """What is appended after a cut must pass for neither flushed nor cleaned."""
+        if self.cleaned_offsets.get(partition, 0) > offset:
+            self.cleaned_offsets[partition] = offset
+            self._write_cleaned_offsets()
         points = {p: log.recovery_point for p, log in self.logs.items()}
         if points[partition] > offset:
             points[partition] = offset
             self._write(RECOVERY_POINT_CHECKPOINT, points)
+
+    def _write_cleaned_offsets(self) -> None:
+        offsets = {p: offset for p, offset in self.cleaned_offsets.items() if p in self.logs}
+        self._write(CLEANER_OFFSET_CHECKPOINT, offsets)
 
     def _read(self, name: str, rebuilt: list[str]) -> dict[TopicPartition, int]:
         """A damaged checkpoint says nothing: everything is recovered, from the first segment on."""

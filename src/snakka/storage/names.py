@@ -27,6 +27,8 @@ SWAP_SUFFIX: Final = ".swap"
 TEMPORARY_SUFFIX: Final = ".tmp"
 DAMAGED_SUFFIX: Final = ".damaged"  # ours; Kafka passes over names that it does not know
 
+METADATA_TOPIC: Final = "__cluster_metadata"
+
 LEADER_EPOCH_CHECKPOINT: Final = "leader-epoch-checkpoint"
 PARTITION_METADATA: Final = "partition.metadata"
 META_PROPERTIES: Final = "meta.properties"

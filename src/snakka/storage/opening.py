@@ -55,6 +55,7 @@ class Checkpointed:
     log_start_offset: int = 0
     recovery_point: int = 0
     is_clean: bool = False  # the directory was shut down properly
+    has_gaps: bool = False  # compaction has been here, whatever the policy is now
 
 
 class OpenedLog(NamedTuple):
@@ -75,6 +76,7 @@ class _Opening:
     snapshots: Snapshots
     epochs: LeaderEpochs
     log_start_offset: int
+    has_gaps: bool
     damages: list[Damage] = field(default_factory=list)
     rebuilt: list[str] = field(default_factory=list)
 
@@ -93,7 +95,7 @@ def open_log(
     Raises `OSError` where the disk fails; damage raises nothing.
     """
     files.disk.make_directory(directory)
-    opening = _find_parts(files, directory, config, checkpointed.log_start_offset)
+    opening = _find_parts(files, directory, config, checkpointed)
     producers = _open_clean(opening) if checkpointed.is_clean else None
     if producers is None:
         producers = _open_unclean(opening, checkpointed.recovery_point)
@@ -104,7 +106,7 @@ def open_log(
 
 
 def _find_parts(
-    files: OpenFiles, directory: str, config: LogConfig, log_start_offset: int
+    files: OpenFiles, directory: str, config: LogConfig, checkpointed: Checkpointed
 ) -> _Opening:
     found = clear_leftovers(files, directory)
     aborted = {file.offset for file in found if file.suffix == TRANSACTION_INDEX_SUFFIX}
@@ -121,10 +123,11 @@ def _find_parts(
         Segments(files, directory, segments),
         Snapshots(files, directory, [f.offset for f in found if f.suffix == SNAPSHOT_SUFFIX]),
         LeaderEpochs(),
-        log_start_offset,
+        checkpointed.log_start_offset,
+        has_gaps=config.is_compacted or checkpointed.has_gaps,
     )
     if not segments:
-        opening.segments.create(log_start_offset)
+        opening.segments.create(checkpointed.log_start_offset)
     else:
         _check_index_files(opening, found)
     opening.epochs = _load_epochs(opening)
@@ -216,7 +219,14 @@ def _recover(opening: _Opening, recovery_point: int) -> ProducerState:
                 break
             start = 0
             _prepare_next(opening, segments[index], producers)
-        damage = recover_segment(files, segments[index], start, replay, opening.config)
+        damage = recover_segment(
+            files,
+            segments[index],
+            start,
+            replay,
+            index_interval_bytes=opening.config.index_interval_bytes,
+            has_gaps=opening.has_gaps,
+        )
         if damage is not None:
             opening.damages.append(damage)
             _set_aside_from(opening, index + 1)
@@ -229,7 +239,7 @@ def _is_hole(opening: _Opening, segment: Segment, end_offset: int) -> bool:
 
     Compaction may take the last records of a segment, and then nobody can tell.
     """
-    return segment.base_offset != end_offset and not opening.config.is_compacted
+    return segment.base_offset != end_offset and not opening.has_gaps
 
 
 def _prepare_next(opening: _Opening, segment: Segment, producers: ProducerState) -> None:

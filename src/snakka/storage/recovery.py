@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from snakka.protocol.errors import MalformedError
 from snakka.protocol.records.batch import Batch
-from snakka.storage.config import LogConfig
 from snakka.storage.epochs import LeaderEpochs
 from snakka.storage.errors import CorruptFileError
 from snakka.storage.names import (
@@ -136,7 +135,13 @@ def _has_sound_transactions(segment: Segment, recovery_point: int) -> bool:
 
 
 def recover_segment(
-    files: OpenFiles, segment: Segment, start: int, replay: BatchReplay, config: LogConfig
+    files: OpenFiles,
+    segment: Segment,
+    start: int,
+    replay: BatchReplay,
+    *,
+    index_interval_bytes: int,
+    has_gaps: bool,
 ) -> Damage | None:
     """Checks a segment from position `start` on, rebuilds its indexes there, and cuts its end.
 
@@ -149,11 +154,11 @@ def recover_segment(
         segment.transaction_index.truncate_to(replay.producers.end_offset)
     elif segment.has_transaction_index:
         segment.transaction_index.clear()
-    builder = segment.continue_indexes(start, config.index_interval_bytes)
+    builder = segment.continue_indexes(start, index_interval_bytes)
     reason = ""
     try:
         next_offset = replay.producers.end_offset
-        for position, batch in sweep(file, start, end, next_offset, has_gaps=config.is_compacted):
+        for position, batch in sweep(file, start, end, next_offset, has_gaps=has_gaps):
             aborted = replay.take(batch)
             if aborted is not None:
                 segment.append_aborted(aborted)

@@ -1,7 +1,7 @@
 """Which segments of a log are over its retention, by start, size and time. The decision is pure.
 
 A segment goes only when the ones before it go, and when all of it is below the high watermark.
-The scheduler that calls `enforce_retention` is not here.
+When it is asked for: upkeep.py.
 """
 
 from collections.abc import Sequence
@@ -54,11 +54,16 @@ def _surplus_bytes(segments: Sequence[SegmentFacts], config: LogConfig) -> int:
     return sum(segment.size_bytes for segment in segments) - config.retention_bytes
 
 
+def find_deletable(log: Log, *, now_ms: int) -> int:
+    """How many segments of `log` are over retention now."""
+    limits = Limits(log.log_start_offset, log.high_watermark, now_ms)
+    return count_deletable(_facts(log), limits, log.config)
+
+
 def enforce_retention(log: Log, *, now_ms: int) -> int:
     """Removes the segments that are over retention; returns how many."""
     log.write_staged()
-    limits = Limits(log.log_start_offset, log.high_watermark, now_ms)
-    count = count_deletable(_facts(log), limits, log.config)
+    count = find_deletable(log, now_ms=now_ms)
     if not count:
         return 0
     if count == len(log.segments):

@@ -41,9 +41,10 @@ class Segment:
 
     __slots__ = (
         "_directory",
-        "_files",
         "_largest_timestamp",
+        "_state",
         "base_offset",
+        "files",
         "has_transaction_index",
         "lent_indexes",
         "size_bytes",
@@ -57,10 +58,13 @@ class Segment:
         size_bytes: int = 0,
         *,
         has_transaction_index: bool = False,
+        state: str = "",
     ) -> None:
-        self._files = files
+        """`state` is a suffix of passage, of a segment that is not in its log."""
+        self.files = files
         self._directory = directory
         self._largest_timestamp: TimestampOffset | None = None
+        self._state = state
         self.base_offset = base_offset
         self.size_bytes = size_bytes
         self.has_transaction_index = has_transaction_index
@@ -70,7 +74,7 @@ class Segment:
         return f"Segment({self.path(LOG_SUFFIX)}, {self.size_bytes} bytes)"
 
     def path(self, suffix: str) -> str:
-        return f"{self._directory}/{offset_file_name(self.base_offset, suffix)}"
+        return f"{self._directory}/{offset_file_name(self.base_offset, suffix, self._state)}"
 
     @property
     def paths(self) -> list[str]:
@@ -80,19 +84,19 @@ class Segment:
 
     @property
     def file(self) -> File:
-        return self._files.get(self.path(LOG_SUFFIX))
+        return self.files.get(self.path(LOG_SUFFIX))
 
     @property
     def offset_index(self) -> OffsetIndex:
         if self.lent_indexes is not None:
             return self.lent_indexes.offset
-        return OffsetIndex(self._files, self.path(OFFSET_INDEX_SUFFIX), self.base_offset)
+        return OffsetIndex(self.files, self.path(OFFSET_INDEX_SUFFIX), self.base_offset)
 
     @property
     def time_index(self) -> TimeIndex:
         if self.lent_indexes is not None:
             return self.lent_indexes.time
-        return TimeIndex(self._files, self.path(TIME_INDEX_SUFFIX), self.base_offset)
+        return TimeIndex(self.files, self.path(TIME_INDEX_SUFFIX), self.base_offset)
 
     @property
     def largest_timestamp(self) -> TimestampOffset:
@@ -110,7 +114,7 @@ class Segment:
 
     @property
     def modified_ms(self) -> int:
-        return self._files.disk.status(self.path(LOG_SUFFIX)).modified_ms
+        return self.files.disk.status(self.path(LOG_SUFFIX)).modified_ms
 
     def find_batch(self, offset: int) -> BatchPosition | None:
         """The first batch that ends at `offset` or later; None if the segment ends before."""
@@ -203,4 +207,4 @@ class Segment:
 
     @property
     def transaction_index(self) -> TransactionIndex:
-        return TransactionIndex(self._files, self.path(TRANSACTION_INDEX_SUFFIX))
+        return TransactionIndex(self.files, self.path(TRANSACTION_INDEX_SUFFIX))

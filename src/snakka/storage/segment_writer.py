@@ -10,6 +10,7 @@ from snakka.protocol.records.batch import BatchHeader
 from snakka.storage.config import LogConfig
 from snakka.storage.disk import Buffer
 from snakka.storage.indexes import RELATIVE_OFFSET_MAX
+from snakka.storage.names import LOG_SUFFIX
 from snakka.storage.scan import scan_headers
 from snakka.storage.segment import Segment
 from snakka.storage.transaction_index import AbortedTransaction
@@ -24,8 +25,10 @@ class SegmentWriter:
         "_config",
         "_created_ms",
         "_end_position",
+        "_files",
         "_first_timestamp",
         "_has_full_index",
+        "_path",
         "_roll_after_ms",
         "_segment",
         "_staged",
@@ -35,8 +38,10 @@ class SegmentWriter:
         self, segment: Segment, config: LogConfig, *, roll_jitter_ms: int, now_ms: int
     ) -> None:
         self._segment = segment
+        self._files = segment.files
+        self._path = segment.path(LOG_SUFFIX)  # made once: the file itself may be closed in between
         self._config = config
-        self._roll_after_ms = config.segment_ms - roll_jitter_ms
+        self._roll_after_ms = config.max_segment_ms - roll_jitter_ms
         self._created_ms = now_ms
         self._end_position = segment.size_bytes  # with what is staged
         self._staged: list[Buffer] = []
@@ -83,14 +88,18 @@ class SegmentWriter:
     def write(self) -> None:
         """Puts what is staged into the file, in one system call."""
         segment = self._segment
-        segment.file.write(self._staged, segment.size_bytes)
+        self._files.get(self._path).write(self._staged, segment.size_bytes)
         self._staged.clear()
         segment.size_bytes = self._end_position
         segment.largest_timestamp = self._builder.largest_timestamp
-        for aborted in self._aborted:
-            segment.append_aborted(aborted)
-        self._aborted.clear()
+        if self._aborted:
+            self._write_aborted()
         self._builder.write_full_pages()
+
+    def _write_aborted(self) -> None:
+        for aborted in self._aborted:
+            self._segment.append_aborted(aborted)
+        self._aborted.clear()
 
     def write_indexes(self) -> None:
         self._builder.write()

@@ -9,6 +9,7 @@ order of changes to a directory).
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import suppress
 from operator import attrgetter
 from typing import Final
 
@@ -17,6 +18,7 @@ from snakka.storage.names import (
     LOG_SUFFIX,
     OFFSET_INDEX_SUFFIX,
     SEGMENT_SUFFIXES,
+    SWAP_SUFFIX,
     TIME_INDEX_SUFFIX,
 )
 from snakka.storage.open_files import OpenFiles
@@ -98,11 +100,41 @@ class Segments:
             self._retire(segment)
         return removed
 
+    def holds(self, segments: list[Segment]) -> bool:
+        """Whether just these segments are here, in a row."""
+        first = self.floor_index(segments[0].base_offset)
+        return self._segments[first : first + len(segments)] == segments
+
+    def replace(self, replaced: list[Segment], cleaned: Segment) -> Segment:
+        """Puts `cleaned`, complete and durable on disk, in the place of sealed segments.
+
+        A crash leaves the old ones or the new one: once all of it is `.swap`, opening goes on here.
+        """
+        disk = self.files.disk
+        first = self.floor_index(cleaned.base_offset)
+        placed = Segment(
+            self.files,
+            self.directory,
+            cleaned.base_offset,
+            cleaned.size_bytes,
+            has_transaction_index=cleaned.has_transaction_index,
+        )
+        for path, target in zip(cleaned.paths, placed.paths, strict=True):
+            disk.rename(path, target + SWAP_SUFFIX)
+        self._segments[first : first + len(replaced)] = [placed]
+        for segment in replaced:
+            self._retire(segment)
+        for path in placed.paths:
+            disk.rename(path + SWAP_SUFFIX, path)
+        return placed
+
     def delete_retired(self) -> None:
         """Unlinks what was removed; may run anywhere, and be left to the next opening."""
-        paths, self.retired_paths = self.retired_paths, set()
-        for path in paths:
-            self.files.disk.remove(path)
+        with suppress(KeyError):
+            while True:
+                path = self.retired_paths.pop()
+                with suppress(FileNotFoundError):  # a later one took its name, and went with it
+                    self.files.disk.remove(path)
 
     def _retire(self, segment: Segment) -> None:
         segment.lent_indexes = None

@@ -52,13 +52,11 @@ def admit(
     transaction_version: int,
 ) -> Admitted:
     """Checks the one batch that a leader appends at a time (KIP-98); raises what is wrong."""
-    batch = _read_leader_batch(buffer, config.max_message_bytes)
-    header = batch.header
-    check_segment_size(header, config)
+    header = _read_leader_batch(buffer, config)
     if origin is AppendOrigin.CLIENT:
         _check_client_batch(header)
     if header.attributes & CONTROL_BIT:
-        marker = find_marker(batch)
+        marker = find_marker(Batch(header, memoryview(buffer)))
         if marker is not None:
             producers.check_marker(header, marker, transaction_version)
         return Admitted(header, marker)
@@ -72,25 +70,25 @@ def admit(
     return Admitted(header)
 
 
-def check_segment_size(header: BatchHeader, config: LogConfig) -> None:
-    if header.size_bytes > config.segment_bytes:
+def check_segment_size(size_bytes: int, config: LogConfig) -> None:
+    if size_bytes > config.segment_bytes:
         raise RecordBatchTooLargeError(
-            f"a batch of {header.size_bytes} bytes is over segment.bytes={config.segment_bytes}"
+            f"a batch of {size_bytes} bytes is over segment.bytes={config.segment_bytes}"
         )
 
 
-def _read_leader_batch(buffer: bytearray | memoryview, max_message_bytes: int) -> Batch:
+def _read_leader_batch(buffer: bytearray | memoryview, config: LogConfig) -> BatchHeader:
     header = BatchHeader.read(buffer)
     size_bytes = header.batch_length + PREFIX_BYTES
-    if size_bytes > max_message_bytes:
+    if size_bytes > config.max_message_bytes:
         raise RecordTooLargeError(
-            f"a batch of {size_bytes} bytes is over max.message.bytes={max_message_bytes}"
+            f"a batch of {size_bytes} bytes is over max.message.bytes={config.max_message_bytes}"
         )
     if size_bytes != len(buffer):
         raise InvalidRecordError(f"{len(buffer)} bytes instead of one batch of {size_bytes}")
-    batch = Batch(header, memoryview(buffer))
-    batch.verify_crc()
-    return batch
+    Batch(header, memoryview(buffer)).verify_crc()
+    check_segment_size(size_bytes, config)
+    return header
 
 
 def read_follower_batches(buffer: Buffer, next_offset: int) -> list[Batch]:

@@ -21,12 +21,16 @@ import org.apache.kafka.server.storage.log.FetchIsolation;
 import org.apache.kafka.server.util.KafkaScheduler;
 import org.apache.kafka.storage.internals.log.AbortedTxn;
 import org.apache.kafka.storage.internals.log.AppendOrigin;
+import org.apache.kafka.storage.internals.log.Cleaner;
 import org.apache.kafka.storage.internals.log.LogConfig;
 import org.apache.kafka.storage.internals.log.LogDirFailureChannel;
+import org.apache.kafka.storage.internals.log.LogToClean;
 import org.apache.kafka.storage.internals.log.ProducerStateEntry;
 import org.apache.kafka.storage.internals.log.ProducerStateManagerConfig;
+import org.apache.kafka.storage.internals.log.SkimpyOffsetMap;
 import org.apache.kafka.storage.internals.log.UnifiedLog;
 import org.apache.kafka.storage.internals.log.VerificationGuard;
+import org.apache.kafka.storage.internals.utils.Throttler;
 import org.apache.kafka.storage.log.metrics.BrokerTopicStats;
 
 /** Opens partition directories as a Kafka broker does, describes what is in them, and writes one. */
@@ -57,6 +61,17 @@ public class StorageOracle {
                 return describe(log);
             }
         }
+        if (words[0].equals("compact")) { // directory, first dirty offset, time of the pass
+            try (UnifiedLog log = open(directory, 0, true)) {
+                long now = Long.parseLong(words[3]);
+                long end = log.activeSegment().baseOffset();
+                Cleaner cleaner = new Cleaner(0, new SkimpyOffsetMap(1 << 20), 1 << 20, 1 << 21, 0.9,
+                    new Throttler(Double.MAX_VALUE, 300, "throttle", "bytes", Time.SYSTEM),
+                    Time.SYSTEM, partition -> { });
+                LogToClean work = new LogToClean(log, Long.parseLong(words[2]), end, false);
+                return "cleaned=" + cleaner.doClean(work, now).getKey();
+            }
+        }
         if (words[0].equals("abandon")) { // as a killed broker leaves it: indexes preallocated
             UnifiedLog log = open(directory, 0, true);
             write(log);
@@ -71,6 +86,7 @@ public class StorageOracle {
     private static UnifiedLog open(File directory, long recoveryPoint, boolean isClean)
             throws Exception {
         LogConfig config = new LogConfig(Map.of(
+            "cleanup.policy", "compact,delete",
             "internal.segment.bytes", "2000",
             "index.interval.bytes", "200",
             "segment.index.bytes", "4000"));
@@ -113,7 +129,7 @@ public class StorageOracle {
             for (RecordBatch batch : log.read(offset, 1 << 20, FetchIsolation.LOG_END, true).records.batches()) {
                 batch.ensureValid();
                 for (Record record : batch) {
-                    String value = batch.isControlBatch() ? "control" : Utils.utf8(record.value());
+                    String value = batch.isControlBatch() ? "control" : record.hasValue() ? Utils.utf8(record.value()) : "";
                     records.add(record.offset() + "=" + value + "@" + record.timestamp());
                 }
                 offset = batch.nextOffset();

@@ -16,13 +16,16 @@ def poll(quorum: Quorum, role: Candidate, now_ms: int) -> int | None:
         return now_ms
     if quorum.is_shutting_down:
         return None
-    if role.backoff_until_ms is not None:
-        if role.backoff_until_ms <= now_ms:
-            become_prospective(quorum, now_ms)
-            return now_ms
-        return role.backoff_until_ms
-    if is_majority_lost(role.voters.keys, role.rejecting) or role.deadline_ms <= now_ms:
+    if role.backoff_until_ms is None and _has_lost(role, now_ms):
         role.backoff_until_ms = now_ms + election_backoff_ms(quorum, role.retries)
-        return role.backoff_until_ms
-    request_votes(quorum, role, now_ms)
-    return role.deadline_ms
+    if role.backoff_until_ms is None:
+        request_votes(quorum, role, now_ms)
+        return role.deadline_ms
+    if role.backoff_until_ms <= now_ms:
+        become_prospective(quorum, now_ms)
+        return now_ms
+    return role.backoff_until_ms
+
+
+def _has_lost(role: Candidate, now_ms: int) -> bool:
+    return is_majority_lost(role.voters.keys, role.rejecting) or role.deadline_ms <= now_ms

@@ -30,13 +30,9 @@ def poll(quorum: Quorum, role: Follower, now_ms: int) -> int | None:
             become_unattached(quorum, quorum.epoch, now_ms)
         return now_ms
     leader = _find_leader(quorum, role)
-    if leader is not None and is_synced(quorum) and quorum.peers.is_ready(leader, now_ms):
+    if leader is not None and quorum.is_synced and quorum.peers.is_ready(leader, now_ms):
         quorum.send(leader, _next_request(quorum, role, now_ms), now_ms)
     return None if quorum.is_shutting_down else role.fetch_deadline_ms
-
-
-def is_synced(quorum: Quorum) -> bool:
-    return quorum.synced_offset >= quorum.log.end.offset
 
 
 def _find_leader(quorum: Quorum, role: Follower) -> Node | None:

@@ -18,7 +18,7 @@ from snakka.quorum.requests import (
 
 def look_for_leader(quorum: Quorum, now_ms: int) -> None:
     """Fetches from anybody: one who does not lead tells who does. One request at a time."""
-    if quorum.peers.is_waiting:
+    if quorum.peers.is_waiting or not quorum.is_synced:
         return
     ready = [node for node in _known_nodes(quorum) if quorum.peers.is_ready(node, now_ms)]
     if ready:

@@ -1,0 +1,60 @@
+"""The keys of one group. `synonyms` name the broker's key that a default comes from."""
+
+from snakka.config.key import BOOLEAN, INT, MEDIUM, STRING
+from snakka.config.rules import OFFSET_RESET, at_least, one_of
+
+# fmt: off
+KEYS = (
+    INT("consumer.session.timeout.ms", 45_000, MEDIUM, at_least(1),
+        synonyms=("group.consumer.session.timeout.ms",),
+        doc="A member that sends no heartbeat for this long is put out of the group."),
+    INT("consumer.heartbeat.interval.ms", 5000, MEDIUM, at_least(1),
+        synonyms=("group.consumer.heartbeat.interval.ms",),
+        doc="How often members are told to send heartbeats."),
+    INT("consumer.assignment.interval.ms", 1000, MEDIUM, at_least(0),
+        synonyms=("group.consumer.assignment.interval.ms",),
+        doc="The least time between two new assignments."),
+
+    INT("share.session.timeout.ms", 45_000, MEDIUM, at_least(1),
+        synonyms=("group.share.session.timeout.ms",),
+        doc="A member that sends no heartbeat for this long is put out of the group."),
+    INT("share.heartbeat.interval.ms", 5000, MEDIUM, at_least(1),
+        synonyms=("group.share.heartbeat.interval.ms",),
+        doc="How often members are told to send heartbeats."),
+    INT("share.assignment.interval.ms", 1000, MEDIUM, at_least(0),
+        synonyms=("group.share.assignment.interval.ms",),
+        doc="The least time between two new assignments."),
+    INT("share.record.lock.duration.ms", 30_000, MEDIUM, at_least(1000),
+        synonyms=("group.share.record.lock.duration.ms",),
+        doc="How long a member may work on a record before another gets it."),
+    INT("share.delivery.count.limit", 5, MEDIUM, at_least(2),
+        synonyms=("group.share.delivery.count.limit",),
+        doc="How often a record is handed out before it is given up."),
+    INT("share.partition.max.record.locks", 2000, MEDIUM, at_least(100),
+        synonyms=("group.share.partition.max.record.locks",),
+        doc="Records of a partition that may be handed out and not yet acknowledged."),
+    STRING("share.auto.offset.reset", "latest", MEDIUM, OFFSET_RESET,
+        doc="Where a new share group begins: at the end, at the start, or so long ago."),
+    STRING("share.isolation.level", "read_uncommitted", MEDIUM,
+        one_of("read_committed", "read_uncommitted"),
+        doc="Whether records of open and aborted transactions are handed out."),
+    BOOLEAN("share.renew.acknowledge.enable", True, MEDIUM,
+        doc="Allow members to ask for more time with a record."),
+
+    INT("streams.session.timeout.ms", 45_000, MEDIUM, at_least(1),
+        synonyms=("group.streams.session.timeout.ms",),
+        doc="A member that sends no heartbeat for this long is put out of the group."),
+    INT("streams.heartbeat.interval.ms", 5000, MEDIUM, at_least(1),
+        synonyms=("group.streams.heartbeat.interval.ms",),
+        doc="How often members are told to send heartbeats."),
+    INT("streams.assignment.interval.ms", 1000, MEDIUM, at_least(0),
+        synonyms=("group.streams.assignment.interval.ms",),
+        doc="The least time between two new assignments."),
+    INT("streams.initial.rebalance.delay.ms", 3000, MEDIUM, at_least(0),
+        synonyms=("group.streams.initial.rebalance.delay.ms",),
+        doc="How long the first assignment of the empty group waits for more members."),
+    INT("streams.num.standby.replicas", 0, MEDIUM, at_least(0),
+        synonyms=("group.streams.num.standby.replicas",),
+        doc="Standby copies of each task that keeps state."),
+)
+# fmt: on

@@ -1,0 +1,77 @@
+"""Listeners, connections and requests."""
+
+from snakka.config.key import (
+    CLUSTER_WIDE,
+    HIGH,
+    INT,
+    INT_MAX,
+    KIB,
+    LIST,
+    LONG,
+    LOW,
+    MEDIUM,
+    MIB,
+    MINUTE_MS,
+    PER_BROKER,
+    STRING,
+)
+from snakka.config.rules import NON_EMPTY_LIST, at_least
+
+# fmt: off
+KEYS = (
+    LIST("listeners", ("PLAINTEXT://:9092",), HIGH, NON_EMPTY_LIST, PER_BROKER,
+        doc="Where the node listens, as `NAME://host:port`; without a host, on all addresses."),
+    LIST("advertised.listeners", None, HIGH, NON_EMPTY_LIST,
+        doc="Where clients are told to connect, as `NAME://host:port`; by default the listeners."),
+    STRING("listener.security.protocol.map",
+        "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT",
+        LOW, None, PER_BROKER,
+        doc="What each listener speaks, as `NAME:PROTOCOL`; PLAINTEXT, SSL, SASL_PLAINTEXT or "
+            "SASL_SSL."),
+    LIST("early.start.listeners", None, HIGH,
+        doc="Listeners that open before the authorizer is ready; by default the controllers'."),
+
+    INT("socket.listen.backlog.size", 50, MEDIUM, at_least(1),
+        doc="Connections that the kernel keeps waiting until they are accepted."),
+    INT("socket.send.buffer.bytes", 100 * KIB, HIGH,
+        doc="The kernel's send buffer of a connection; -1 leaves it to the kernel."),
+    INT("socket.receive.buffer.bytes", 100 * KIB, HIGH,
+        doc="The kernel's receive buffer of a connection; -1 leaves it to the kernel."),
+    INT("socket.request.max.bytes", 100 * MIB, HIGH, at_least(1),
+        doc="The largest request; a connection that announces a larger one is closed."),
+    INT("max.connections", INT_MAX, MEDIUM, at_least(0), CLUSTER_WIDE,
+        doc="Connections at one time, of the node, or of one listener with its prefix."),
+    INT("max.connections.per.ip", INT_MAX, MEDIUM, at_least(0), CLUSTER_WIDE,
+        doc="Connections at one time from one address."),
+    STRING("max.connections.per.ip.overrides", "", MEDIUM, None, CLUSTER_WIDE,
+        doc="Other limits for some addresses, as `host:limit,host:limit`."),
+    INT("max.connection.creation.rate", INT_MAX, MEDIUM, at_least(0), CLUSTER_WIDE,
+        doc="New connections a second, of the node, or of one listener with its prefix."),
+    LONG("connections.max.idle.ms", 10 * MINUTE_MS, MEDIUM,
+        doc="A connection on which nothing happens for this long is closed."),
+    INT("connection.failed.authentication.delay.ms", 100, LOW, at_least(0),
+        doc="A failed login is answered this much later, against guessing."),
+
+    INT("queued.max.requests", 500, HIGH, at_least(1), unused=True,
+        doc="Requests that wait for a thread. There is no such queue here."),
+    LONG("queued.max.request.bytes", -1, MEDIUM,
+        doc="Bytes of requests held at one time before reading stops; -1 is no limit."),
+    INT("max.request.partition.size.limit", 2000, MEDIUM, at_least(1),
+        doc="Partitions that one answer to DescribeTopicPartitions holds at most."),
+    INT("fetch.max.bytes", 55 * MIB, MEDIUM, at_least(1024),
+        doc="The most that a fetch answers, whatever the client asks for."),
+    INT("max.incremental.fetch.session.cache.slots", 1000, MEDIUM, at_least(0),
+        doc="Fetch sessions that are remembered at one time."),
+    INT("fetch.purgatory.purge.interval.requests", 1000, MEDIUM, unused=True,
+        doc="When parked fetches are swept. Here they leave at once when answered."),
+    INT("producer.purgatory.purge.interval.requests", 1000, MEDIUM, unused=True,
+        doc="When parked produces are swept. Here they leave at once when answered."),
+    INT("delete.records.purgatory.purge.interval.requests", 1, MEDIUM, unused=True,
+        doc="When parked deletions are swept. Here they leave at once when answered."),
+
+    LONG("socket.connection.setup.timeout.ms", 10_000, MEDIUM,
+        doc="How long a connection to another node may take to be made."),
+    LONG("socket.connection.setup.timeout.max.ms", 30_000, MEDIUM,
+        doc="What that time grows to at most after failures in a row."),
+)
+# fmt: on

@@ -1,0 +1,70 @@
+"""Which node this is, what it does in the cluster, and what may be created on it."""
+
+from snakka.config.key import (
+    BOOLEAN,
+    CLASS,
+    CLUSTER_WIDE,
+    HIGH,
+    INT,
+    LIST,
+    LONG,
+    LONG_MAX,
+    LOW,
+    MEDIUM,
+    MINUTE_MS,
+    REQUIRED,
+    STRING,
+)
+from snakka.config.rules import at_least, list_of
+
+# fmt: off
+KEYS = (
+    INT("node.id", REQUIRED, HIGH, at_least(0),
+        doc="The number of this node, which no other node of the cluster has."),
+    INT("broker.id", -1, HIGH,
+        doc="The older name of `node.id`; where both are given they have to agree."),
+    LIST("process.roles", REQUIRED, HIGH, list_of("broker", "controller"),
+        doc="What this node is: a broker that holds partitions, a controller that votes, or both."),
+    STRING("broker.rack", None, MEDIUM,
+        doc="Where the node stands; replicas are spread over racks, reads stay inside one."),
+    INT("initial.broker.registration.timeout.ms", MINUTE_MS, MEDIUM,
+        doc="A starting broker that no controller has registered after this time gives up."),
+    INT("broker.heartbeat.interval.ms", 2000, MEDIUM,
+        doc="How often a broker tells the active controller that it lives."),
+    INT("broker.session.timeout.ms", 9000, MEDIUM,
+        doc="A broker silent for this long is fenced and loses its leaderships."),
+    BOOLEAN("controlled.shutdown.enable", True, MEDIUM, unused=True,
+        doc="Hand leaderships over before stopping. Snakka always does."),
+    LONG("server.max.startup.time.ms", LONG_MAX, MEDIUM, at_least(0), internal=True,
+        doc="A node that has not started by then gives up."),
+    INT("request.timeout.ms", 30_000, HIGH,
+        doc="How long this node waits for the answer to a request of its own."),
+
+    BOOLEAN("auto.create.topics.enable", True, HIGH,
+        doc="Create a topic when a client produces to it or asks for it by name."),
+    BOOLEAN("delete.topic.enable", True, HIGH,
+        doc="Allow topics to be deleted."),
+    INT("num.partitions", 1, MEDIUM, at_least(1),
+        doc="Partitions of a new topic whose creator names no number."),
+    INT("default.replication.factor", 1, MEDIUM,
+        doc="Replicas of a new topic whose creator names no number."),
+    CLASS("create.topic.policy.class.name", None, LOW, unused=True,
+        doc="A Java class that may refuse new topics. There is no JVM to load it."),
+    CLASS("alter.config.policy.class.name", None, LOW, unused=True,
+        doc="A Java class that may refuse changes of configuration. There is no JVM to load it."),
+
+    INT("num.network.threads", 3, HIGH, at_least(1), CLUSTER_WIDE, unused=True,
+        doc="Threads that read requests. One event loop does it here."),
+    INT("num.io.threads", 8, HIGH, at_least(1), CLUSTER_WIDE, unused=True,
+        doc="Threads that work on requests. One event loop does it here."),
+    INT("background.threads", 10, HIGH, at_least(1), CLUSTER_WIDE, unused=True,
+        doc="Threads for chores. Timers of the event loop do them here."),
+    LIST("config.providers", (), LOW, None, CLUSTER_WIDE, unused=True,
+        doc="Java classes that values are fetched from; use environment variables instead."),
+
+    BOOLEAN("unstable.api.versions.enable", False, HIGH, internal=True,
+        doc="Advertise API versions that are not settled yet."),
+    BOOLEAN("unstable.feature.versions.enable", False, HIGH, internal=True,
+        doc="Allow feature levels that are not settled yet."),
+)
+# fmt: on

@@ -1,0 +1,56 @@
+"""TLS. Given with `listener.name.NAME.` in front, a key is that listener's alone."""
+
+from snakka.config.key import BOOLEAN, CLASS, LIST, LOW, MEDIUM, PASSWORD, PER_BROKER, STRING
+from snakka.config.rules import one_of
+
+# fmt: off
+KEYS = (
+    STRING("ssl.keystore.location", None, MEDIUM, None, PER_BROKER,
+        doc="The file with the broker's key and certificates."),
+    STRING("ssl.keystore.type", "JKS", MEDIUM, None, PER_BROKER,
+        doc="The format of that file: PEM, PKCS12 or JKS."),
+    PASSWORD("ssl.keystore.password", None, MEDIUM, None, PER_BROKER,
+        doc="The password of that file."),
+    PASSWORD("ssl.keystore.key", None, MEDIUM, None, PER_BROKER,
+        doc="The broker's private key itself, as PEM."),
+    PASSWORD("ssl.keystore.certificate.chain", None, MEDIUM, None, PER_BROKER,
+        doc="The broker's certificate and those above it, as PEM."),
+    PASSWORD("ssl.key.password", None, MEDIUM, None, PER_BROKER,
+        doc="The password of the private key."),
+    STRING("ssl.truststore.location", None, MEDIUM, None, PER_BROKER,
+        doc="The file with the certificates that others' are checked against."),
+    STRING("ssl.truststore.type", "JKS", MEDIUM, None, PER_BROKER,
+        doc="The format of that file: PEM, PKCS12 or JKS."),
+    PASSWORD("ssl.truststore.password", None, MEDIUM, None, PER_BROKER,
+        doc="The password of that file."),
+    PASSWORD("ssl.truststore.certificates", None, MEDIUM, None, PER_BROKER,
+        doc="Those certificates themselves, as PEM."),
+    STRING("ssl.client.auth", "none", MEDIUM, one_of("required", "requested", "none"), PER_BROKER,
+        doc="Whether clients have to show a certificate."),
+    LIST("ssl.enabled.protocols", ("TLSv1.2", "TLSv1.3"), MEDIUM, None, PER_BROKER,
+        doc="The versions of TLS that are spoken."),
+    STRING("ssl.protocol", "TLSv1.3", MEDIUM, None, PER_BROKER,
+        doc="The newest version of TLS that is spoken."),
+    LIST("ssl.cipher.suites", (), MEDIUM, None, PER_BROKER,
+        doc="The cipher suites that are allowed; empty leaves it to OpenSSL."),
+    STRING("ssl.endpoint.identification.algorithm", "https", LOW, None, PER_BROKER,
+        doc="`https` checks the host in others' certificates, empty does not."),
+    STRING("ssl.principal.mapping.rules", "DEFAULT", LOW,
+        doc="How the subject of a certificate becomes a principal, as `RULE:pattern/name/[LU]`."),
+    BOOLEAN("ssl.allow.dn.changes", False, LOW,
+        doc="Let a key store that is replaced while running name another subject."),
+    BOOLEAN("ssl.allow.san.changes", False, LOW,
+        doc="Let a key store that is replaced while running drop alternative names."),
+
+    STRING("ssl.provider", None, MEDIUM, None, PER_BROKER, unused=True,
+        doc="The JVM's provider of TLS. Here it is OpenSSL."),
+    STRING("ssl.keymanager.algorithm", "SunX509", MEDIUM, None, PER_BROKER, unused=True,
+        doc="The JVM's way to choose a key."),
+    STRING("ssl.trustmanager.algorithm", "PKIX", MEDIUM, None, PER_BROKER, unused=True,
+        doc="The JVM's way to check certificates."),
+    STRING("ssl.secure.random.implementation", None, LOW, None, PER_BROKER, unused=True,
+        doc="The JVM's source of randomness. Here it is the kernel's."),
+    CLASS("ssl.engine.factory.class", None, LOW, None, PER_BROKER, unused=True,
+        doc="A Java class that speaks TLS. There is no JVM to load it."),
+)
+# fmt: on

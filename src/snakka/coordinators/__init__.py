@@ -1,0 +1,1 @@
+"""State machines that keep their state in the partitions of an internal topic."""

@@ -1,0 +1,1 @@
+"""The group coordinator: members of groups, and the positions they have committed."""

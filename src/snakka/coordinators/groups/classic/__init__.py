@@ -1,0 +1,1 @@
+"""The classic protocol: members join a generation, and their leader assigns its work."""

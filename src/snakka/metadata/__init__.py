@@ -1,0 +1,1 @@
+"""What the cluster is: records of the metadata log replayed into an immutable image."""

@@ -1,0 +1,188 @@
+"""The active controller: decides (controller/), has it written (quorum), answers once committed.
+
+A decision sees all that was written before it, committed or not; every answer waits until what it
+was decided on is committed. A controller that loses its leadership forgets its view, and whoever
+waits is told to ask another one.
+
+Not here: what is decided. Requests of other nodes, which come with the controller's listener.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
+
+from snakka.controller.broker_fencing import fence_stale_broker, unfenced_ids, unregister_broker
+from snakka.controller.broker_heartbeat import heartbeat
+from snakka.controller.broker_registration import register_broker
+from snakka.controller.create_partitions import create_partitions
+from snakka.controller.create_topics import create_topics
+from snakka.controller.decision import Decision
+from snakka.controller.delete_topics import delete_topics
+from snakka.controller.ports import ConfigRules
+from snakka.controller.producer_ids import allocate_producer_ids
+from snakka.controller.sessions import BrokerSessions
+from snakka.controller.view import Settings, View
+from snakka.metadata.delta import MetadataDelta
+from snakka.metadata.image import MetadataImage, Provenance
+from snakka.metadata.versions import LATEST, default_levels, record_version
+from snakka.node.quorum_driver import QuorumDriver
+from snakka.protocol.internal.frames import write_typed
+from snakka.protocol.internal.kinds import MetadataRecord
+from snakka.protocol.internal.metadata import FeatureLevelRecord
+from snakka.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
+from snakka.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
+from snakka.protocol.messages.broker_registration import BrokerRegistrationRequest
+from snakka.protocol.messages.create_partitions import CreatePartitionsRequest
+from snakka.protocol.messages.create_topics import CreateTopicsRequest
+from snakka.protocol.messages.delete_topics import DeleteTopicsRequest
+from snakka.protocol.messages.unregister_broker import UnregisterBrokerRequest
+from snakka.protocol.schema import Request, Response
+from snakka.quorum.replica import NotLeaderError
+
+_A = TypeVar("_A", bound=Response)
+
+_LEADERSHIP_TIMEOUT_S: Final = 30.0
+
+
+class ActiveController:
+    """The controller of this node: active while its replica leads the quorum."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        rules: ConfigRules,
+        find_image: Callable[[], MetadataImage],
+        *,
+        session_timeout_ms: int,
+        now_ms: Callable[[], int],
+        rng: Random,
+    ) -> None:
+        self._settings = settings
+        self._rules = rules
+        self._find_image = find_image
+        self._session_timeout_ms = session_timeout_ms
+        self._now_ms = now_ms
+        self._rng = rng
+        self._view: View | None = None
+        self._sessions: BrokerSessions
+        self._written: asyncio.Future[None] | None = None  # the latest batch
+        self._active: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._fencing: asyncio.Task[None] | None = None
+        self.quorum: QuorumDriver
+
+    def on_leadership(self, epoch: int | None) -> None:
+        """This node leads the quorum in that epoch, or, with None, no longer."""
+        if self._fencing is not None:
+            self._fencing.cancel()
+            self._fencing = None
+        if epoch is None:
+            self._view = None
+            self._active = asyncio.get_running_loop().create_future()
+            return
+        image = self._find_image()
+        self._view = View(image, self._settings, self._rules)
+        self._sessions = BrokerSessions(
+            self._session_timeout_ms, image.brokers.values(), self._now_ms()
+        )
+        if not image.features:
+            self._write(self._view, _first_records())
+        self._fencing = asyncio.get_running_loop().create_task(self._fence_stale())
+        self._active.set_result(None)
+
+    async def ask(self, request: Request, version: int, response: type[_A]) -> _A:
+        """What the controller answers, once that is committed."""
+        if self._view is None:
+            await asyncio.wait([self._active], timeout=_LEADERSHIP_TIMEOUT_S)
+        if self._view is None:
+            raise NotLeaderError
+        decide = COMMANDS[type(request)]
+        decision = decide(self, self._view, request, self._now_ms())
+        answer = await self._carry_out(self._view, decision)
+        assert isinstance(answer, response)
+        return answer
+
+    async def _carry_out(self, view: View, decision: Decision[Any]) -> Any:
+        if decision.records:
+            self._write(view, decision.records)
+        if self._written is not None:
+            await asyncio.shield(self._written)
+        return decision.response
+
+    def _write(self, view: View, records: Sequence[MetadataRecord]) -> None:
+        level = view.image.metadata_version if view.image.features else LATEST
+        self._written = self.quorum.submit(
+            [write_typed(record, record_version(record, level)) for record in records]
+        )
+        delta = MetadataDelta(view.image)
+        for record in records:
+            delta.replay(record)
+        last_offset = self.quorum.end_offset - 1
+        view.advance(delta, delta.after(Provenance(last_offset, 0, self._now_ms())))
+
+    async def _fence_stale(self) -> None:
+        """Fences the brokers that have not been heard of for too long."""
+        while self._view is not None:
+            deadline_ms = self._sessions.next_deadline_ms(unfenced_ids(self._view))
+            wait_ms = self._session_timeout_ms if deadline_ms is None else deadline_ms
+            await asyncio.sleep(max(0, wait_ms - self._now_ms()) / 1000 if deadline_ms else 1.0)
+            fenced: int | None = 0
+            while self._view is not None and fenced is not None:
+                decision = fence_stale_broker(self._view, self._sessions, self._now_ms())
+                fenced = await self._carry_out(self._view, decision)
+
+    def _register_broker(
+        self, view: View, request: BrokerRegistrationRequest, now_ms: int
+    ) -> Decision[Any]:
+        view.next_offset = self.quorum.end_offset
+        return register_broker(view, self._sessions, request, now_ms)
+
+    def _heartbeat(self, view: View, request: BrokerHeartbeatRequest, now_ms: int) -> Decision[Any]:
+        return heartbeat(view, self._sessions, request, now_ms)
+
+    def _create_topics(
+        self, view: View, request: CreateTopicsRequest, now_ms: int
+    ) -> Decision[Any]:
+        return create_topics(view, request, self._rng)
+
+    def _delete_topics(
+        self, view: View, request: DeleteTopicsRequest, now_ms: int
+    ) -> Decision[Any]:
+        return delete_topics(view, request)
+
+    def _create_partitions(
+        self, view: View, request: CreatePartitionsRequest, now_ms: int
+    ) -> Decision[Any]:
+        return create_partitions(view, request, self._rng)
+
+    def _allocate_producer_ids(
+        self, view: View, request: AllocateProducerIdsRequest, now_ms: int
+    ) -> Decision[Any]:
+        return allocate_producer_ids(view, request)
+
+    def _unregister_broker(
+        self, view: View, request: UnregisterBrokerRequest, now_ms: int
+    ) -> Decision[Any]:
+        return unregister_broker(view, self._sessions, request)
+
+
+def _first_records() -> list[MetadataRecord]:
+    """What a cluster begins with: the levels of its features."""
+    return [
+        FeatureLevelRecord(name=name, feature_level=level)
+        for name, level in default_levels().items()
+    ]
+
+
+COMMANDS: Final[Mapping[type[Request], Callable[..., Decision[Any]]]] = MappingProxyType(
+    {
+        BrokerRegistrationRequest: ActiveController._register_broker,
+        BrokerHeartbeatRequest: ActiveController._heartbeat,
+        CreateTopicsRequest: ActiveController._create_topics,
+        DeleteTopicsRequest: ActiveController._delete_topics,
+        CreatePartitionsRequest: ActiveController._create_partitions,
+        AllocateProducerIdsRequest: ActiveController._allocate_producer_ids,
+        UnregisterBrokerRequest: ActiveController._unregister_broker,
+    }
+)
