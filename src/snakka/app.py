@@ -254,6 +254,7 @@ class _Builder:
             raise StartError("this version serves one listener, and that in PLAINTEXT")
         services = Services(
             cluster_id=self._identity.cluster_id,
+            config=self._config,
             listeners=Listeners.BROKER,
             replicas=self._replicas,
             find_image=lambda: self._follower.image,

@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 
 from snakka.apis.context import Peer, Services
 from snakka.apis.dispatch import Dispatcher
+from snakka.config.broker import BrokerConfig
 from snakka.coordinators.groups.groups import Groups
 from snakka.metadata.image import EMPTY
 from snakka.protocol.codec import Chunk
@@ -59,6 +60,7 @@ class TestBroker:
         self._directory = opened.directory
         services = Services(
             cluster_id="test-cluster",
+            config=BrokerConfig({"node.id": str(NODE_ID), "process.roles": "broker"}),
             listeners=Listeners.BROKER,
             replicas=self.replicas,
             find_image=lambda: EMPTY,

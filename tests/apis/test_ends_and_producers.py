@@ -16,7 +16,7 @@ from snakka.protocol.messages.describe_producers import (
     DescribeProducersResponse,
     TopicRequest,
 )
-from snakka.protocol.messages.heartbeat import HeartbeatRequest
+from snakka.protocol.messages.end_txn import EndTxnRequest
 from snakka.protocol.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsPartitionResponse,
@@ -182,5 +182,6 @@ def test_a_newer_api_versions_is_answered_in_version_0(broker: TestBroker) -> No
 
 
 def test_what_is_not_served_is_refused(broker: TestBroker) -> None:
-    with pytest.raises(UnsupportedVersionError, match="HEARTBEAT is not served here"):
-        run(broker.serve(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), 4))
+    request = EndTxnRequest(transactional_id="t", producer_id=1, producer_epoch=0, committed=True)
+    with pytest.raises(UnsupportedVersionError, match="END_TXN is not served here"):
+        run(broker.serve(request, 4))

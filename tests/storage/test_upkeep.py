@@ -29,13 +29,17 @@ COMPACTED = LogConfig(segment_bytes=1000, index_interval_bytes=100, is_compacted
 
 
 def test_chores_come_around() -> None:
-    upkeep = Upkeep(UpkeepConfig(log_flush_scheduler_interval_ms=3000), now_ms=1000)
-    assert upkeep.take_due(3999) == []
-    assert upkeep.next_deadline_ms() == 4000
-    assert upkeep.take_due(4500) == [Chore.FLUSH]
+    upkeep = Upkeep(UpkeepConfig(log_flush_scheduler_interval_ms=900), now_ms=1000)
+    assert upkeep.take_due(1899) == []
+    assert upkeep.next_deadline_ms() == 1900
+    assert upkeep.take_due(5500) == [Chore.FLUSH]
     assert upkeep.next_deadline_ms() == 6000
-    assert upkeep.take_due(7500) == [Chore.FLUSH, Chore.CHECKPOINT]
+    assert upkeep.take_due(6500) == [Chore.FLUSH, Chore.CHECKPOINT]
     assert set(upkeep.take_due(1 << 40)) == set(Chore)
+
+
+def test_what_is_sealed_does_not_wait_for_a_setting() -> None:
+    assert Upkeep(UpkeepConfig(), now_ms=0).take_due(1000) == [Chore.FLUSH]
 
 
 def test_flush_by_count_by_time_and_of_what_is_sealed() -> None:

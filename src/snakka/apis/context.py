@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from snakka.config.broker import BrokerConfig
 from snakka.coordinators.groups.client import ClientInfo
 from snakka.coordinators.groups.groups import Groups
 from snakka.metadata.image import MetadataImage
@@ -47,6 +48,7 @@ class Services:
     """The parts of a node that answer requests."""
 
     cluster_id: str
+    config: BrokerConfig
     listeners: Listeners  # the kind of listener that these are for
     replicas: Replicas
     find_image: Callable[[], MetadataImage]

@@ -1,4 +1,6 @@
-"""AllocateProducerIds: a block of producer ids for one broker to give out (KIP-730)."""
+"""AllocateProducerIds (KIP-730): each block of producer ids is given out once, to one broker."""
+
+from typing import Final
 
 from snakka.controller.broker_heartbeat import get_broker
 from snakka.controller.decision import Decision, RefusedError
@@ -10,29 +12,29 @@ from snakka.protocol.messages.allocate_producer_ids import (
     AllocateProducerIdsResponse,
 )
 
-BLOCK_SIZE = 1000
-_LAST_ID = (1 << 63) - 1
+BLOCK_SIZE: Final = 1_000
+_INT64_MAX: Final = 2**63 - 1
 
 
 def allocate_producer_ids(
     view: View, request: AllocateProducerIdsRequest
 ) -> Decision[AllocateProducerIdsResponse]:
-    first = view.image.next_producer_id
     try:
         get_broker(view, request.broker_id, request.broker_epoch)
-        if first > _LAST_ID - BLOCK_SIZE:
-            raise RefusedError(ErrorCode.UNKNOWN_SERVER_ERROR)
     except RefusedError as refused:
-        return Decision(_allocated(refused.code, 0, 0))
+        return Decision(_response(refused.code, 0, 0))
+    start = view.image.next_producer_id
+    if start > _INT64_MAX - BLOCK_SIZE:
+        return Decision(_response(ErrorCode.UNKNOWN_SERVER_ERROR, 0, 0))
     record = ProducerIdsRecord(
         broker_id=request.broker_id,
         broker_epoch=request.broker_epoch,
-        next_producer_id=first + BLOCK_SIZE,
+        next_producer_id=start + BLOCK_SIZE,
     )
-    return Decision(_allocated(ErrorCode.NONE, first, BLOCK_SIZE), [record])
+    return Decision(_response(ErrorCode.NONE, start, BLOCK_SIZE), [record])
 
 
-def _allocated(code: ErrorCode, first: int, count: int) -> AllocateProducerIdsResponse:
+def _response(code: ErrorCode, start: int, size: int) -> AllocateProducerIdsResponse:
     return AllocateProducerIdsResponse(
-        throttle_time_ms=0, error_code=code, producer_id_start=first, producer_id_len=count
+        throttle_time_ms=0, error_code=code, producer_id_start=start, producer_id_len=size
     )

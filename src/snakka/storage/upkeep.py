@@ -4,13 +4,13 @@ Whoever runs the node asks `Upkeep` for the chores whose interval is over, then 
 for the logs they concern, and does it: `Log.begin_flush` and `end_flush`, `enforce_retention`,
 `compact`, `ProducerState.expire`, `LogDirectory.checkpoint`, `Segments.delete_retired`. Leaders and
 followers are treated alike. A flush by `log.flush.interval.messages` is asked for after appends,
-and not only when the scheduler's interval is over.
+and not only when the interval is over.
 """
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from snakka.storage.compaction.cleanable import Cleanable
 from snakka.storage.compaction.compact import look_at
@@ -18,6 +18,9 @@ from snakka.storage.config import NEVER, LogConfig
 from snakka.storage.log import Log
 from snakka.storage.names import TopicPartition
 from snakka.storage.retention import find_deletable
+
+
+_SEALED_FLUSH_INTERVAL_MS: Final = 1_000  # Kafka flushes a segment when it is sealed
 
 
 class Chore(Enum):
@@ -51,7 +54,7 @@ class Upkeep:
 
     def __init__(self, config: UpkeepConfig, *, now_ms: int) -> None:
         self._interval_ms = {
-            Chore.FLUSH: config.log_flush_scheduler_interval_ms,
+            Chore.FLUSH: min(config.log_flush_scheduler_interval_ms, _SEALED_FLUSH_INTERVAL_MS),
             Chore.RETENTION: config.log_retention_check_interval_ms,
             Chore.COMPACTION: config.log_cleaner_backoff_ms,
             Chore.CHECKPOINT: config.replica_high_watermark_checkpoint_interval_ms,

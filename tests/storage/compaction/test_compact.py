@@ -367,6 +367,22 @@ def test_cancelling_waits_for_the_thread(disk: SimulatedDisk, harness: Harness) 
     assert passages(disk) == []
 
 
+def test_nothing_half_done_is_left_to_confuse_an_opening(
+    disk: SimulatedDisk, harness: Harness
+) -> None:
+    fill(harness)
+    harness.log.update_high_watermark(60)
+    compaction = harness.begin_compaction()
+    compaction.map_keys()
+    compaction.clean_next()
+    assert any(name.endswith(".cleaned") for name in passages(disk))
+    compaction.discard()
+    assert passages(disk) == []
+    disk.open(f"{DIRECTORY}/00000000000000000000.log.cleaned", create=True)
+    harness.begin_compaction().map_keys()
+    assert passages(disk) == []
+
+
 def test_followers_compact_what_they_replicated(disk: SimulatedDisk, harness: Harness) -> None:
     # pitfall 18
     disk.make_directory("/logs/t-1")

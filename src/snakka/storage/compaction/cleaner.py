@@ -95,6 +95,7 @@ class Cleaner:
         The dirty records are synced first: an older record must not go before the newer one is
         there to stay.
         """
+        self._discard_leftovers()
         first_dirty = self._work.cleanable.first_dirty_offset
         transactions = CleanedTransactions(
             entry for entry in self._work.aborted if entry.last_offset >= first_dirty
@@ -139,6 +140,13 @@ class Cleaner:
             discard_cleaned(self._disk, directory, base_offset)
             raise
         return cleaned
+
+    def _discard_leftovers(self) -> None:
+        """To an opening, a `.cleaned` beside a later `.swap` says that the swap is not complete."""
+        directory = self._work.directory
+        for name in self._disk.names(directory):
+            if name.endswith(CLEANED_SUFFIX):
+                self._disk.remove(f"{directory}/{name}")
 
     def _put(self, batch: Batch, transactions: CleanedTransactions) -> bool:
         header = batch.header

@@ -113,11 +113,12 @@ class Compaction:
         assert cleaned is not None
         replaced = self._segments[:count]
         log.check_usable()
+        if self.is_void:
+            self.discard()
+            return False
         try:
-            if self.is_void:
-                discard_cleaned(log.segments.files.disk, log.directory, cleaned.base_offset)
-                return False
             log.segments.replace(replaced, cleaned)
+            self._cleaned = None
             for segment in replaced[1:]:
                 log.snapshots.remove(segment.base_offset)
         except OSError as error:
@@ -127,6 +128,13 @@ class Compaction:
         self._bytes_after += cleaned.size_bytes
         self._segments, self._sources = self._segments[count:], self._sources[count:]
         return True
+
+    def discard(self) -> None:
+        """Throws away what was written and not placed."""
+        if self._cleaned is not None:
+            log = self._log
+            discard_cleaned(log.segments.files.disk, log.directory, self._cleaned.base_offset)
+            self._cleaned = None
 
     def finish(self) -> None:
         """Makes the new names durable and gives back the space of the old files."""
@@ -162,6 +170,7 @@ async def _run(compaction: Compaction, step: Callable[[], T], threads: Executor)
     except asyncio.CancelledError:
         compaction.cleaner.is_stopped = True
         await asyncio.wait([running])
+        compaction.discard()
         raise
 
 
