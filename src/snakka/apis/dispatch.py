@@ -5,6 +5,8 @@ its client is told which versions there are (KIP-511).
 """
 
 from snakka.apis import (
+    alter_configs,
+    alter_partition_reassignments,
     api_versions,
     create_partitions,
     create_topics,
@@ -14,14 +16,17 @@ from snakka.apis import (
     describe_configs,
     describe_groups,
     describe_producers,
+    elect_leaders,
     fetch,
     find_coordinator,
     heartbeat,
+    incremental_alter_configs,
     init_producer_id,
     join_group,
     leave_group,
     list_groups,
     list_offsets,
+    list_partition_reassignments,
     metadata,
     offset_commit,
     offset_delete,
@@ -29,6 +34,7 @@ from snakka.apis import (
     offset_for_leader_epoch,
     produce,
     sync_group,
+    update_features,
 )
 from snakka.apis.context import Peer, RequestContext, Services
 from snakka.apis.registry import APIS
@@ -39,6 +45,8 @@ from snakka.protocol.frames import read_request_header, write_response
 
 # Importing a module registers what it holds.
 SERVED = (
+    alter_configs,
+    alter_partition_reassignments,
     api_versions,
     create_partitions,
     create_topics,
@@ -48,14 +56,17 @@ SERVED = (
     describe_configs,
     describe_groups,
     describe_producers,
+    elect_leaders,
     fetch,
     find_coordinator,
     heartbeat,
+    incremental_alter_configs,
     init_producer_id,
     join_group,
     leave_group,
     list_groups,
     list_offsets,
+    list_partition_reassignments,
     metadata,
     offset_commit,
     offset_delete,
@@ -63,6 +74,7 @@ SERVED = (
     offset_for_leader_epoch,
     produce,
     sync_group,
+    update_features,
 )
 
 

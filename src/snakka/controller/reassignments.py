@@ -152,7 +152,7 @@ def _reassigned(
 
 def _check_size(partition: Partition, target: list[int], may_resize: bool) -> None:
     """What counts is where the partition is going, if it is on its way already."""
-    size = len(partition.replicas) - len(partition.adding_replicas)
+    size = len(partition.replicas) - len(partition.removing_replicas)
     if not may_resize and len(target) != size:
         raise RefusedError(
             ErrorCode.INVALID_REPLICATION_FACTOR,
@@ -164,8 +164,10 @@ def _ongoing(
     view: View, name: str, partition_ids: list[int]
 ) -> Iterator[OngoingPartitionReassignment]:
     topic = view.image.topics.find(name)
-    for partition_id in partition_ids if topic is not None else ():
-        partition = topic.partitions.get(partition_id) if topic is not None else None
+    if topic is None:
+        return
+    for partition_id in partition_ids:
+        partition = topic.partitions.get(partition_id)
         if partition is not None and partition.is_reassigning:
             yield OngoingPartitionReassignment(
                 partition_index=partition_id,

@@ -11,8 +11,9 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
+from snakka.controller.alter_configs import incrementally_alter_configs, replace_configs
 from snakka.controller.broker_fencing import fence_stale_broker, unfenced_ids, unregister_broker
 from snakka.controller.broker_heartbeat import heartbeat
 from snakka.controller.broker_registration import register_broker
@@ -20,8 +21,11 @@ from snakka.controller.create_partitions import create_partitions
 from snakka.controller.create_topics import create_topics
 from snakka.controller.decision import Decision
 from snakka.controller.delete_topics import delete_topics
+from snakka.controller.elect_leaders import elect_leaders
+from snakka.controller.features import update_features
 from snakka.controller.ports import ConfigRules
 from snakka.controller.producer_ids import allocate_producer_ids
+from snakka.controller.reassignments import alter_reassignments, list_reassignments
 from snakka.controller.sessions import BrokerSessions
 from snakka.controller.view import Settings, View
 from snakka.metadata.delta import MetadataDelta
@@ -32,12 +36,22 @@ from snakka.protocol.internal.frames import write_typed
 from snakka.protocol.internal.kinds import MetadataRecord
 from snakka.protocol.internal.metadata import FeatureLevelRecord
 from snakka.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
+from snakka.protocol.messages.alter_configs import AlterConfigsRequest
+from snakka.protocol.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+)
 from snakka.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 from snakka.protocol.messages.broker_registration import BrokerRegistrationRequest
 from snakka.protocol.messages.create_partitions import CreatePartitionsRequest
 from snakka.protocol.messages.create_topics import CreateTopicsRequest
 from snakka.protocol.messages.delete_topics import DeleteTopicsRequest
+from snakka.protocol.messages.elect_leaders import ElectLeadersRequest
+from snakka.protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest
+from snakka.protocol.messages.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+)
 from snakka.protocol.messages.unregister_broker import UnregisterBrokerRequest
+from snakka.protocol.messages.update_features import UpdateFeaturesRequest
 from snakka.protocol.schema import Request, Response
 from snakka.quorum.replica import NotLeaderError
 
@@ -64,9 +78,9 @@ class ActiveController:
         self._find_image = find_image
         self._session_timeout_ms = session_timeout_ms
         self._now_ms = now_ms
-        self._rng = rng
+        self.rng = rng
         self._view: View | None = None
-        self._sessions: BrokerSessions
+        self.sessions: BrokerSessions
         self._written: asyncio.Future[None] | None = None  # the latest batch
         self._active: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._fencing: asyncio.Task[None] | None = None
@@ -83,7 +97,7 @@ class ActiveController:
             return
         image = self._find_image()
         self._view = View(image, self._settings, self._rules)
-        self._sessions = BrokerSessions(
+        self.sessions = BrokerSessions(
             self._session_timeout_ms, image.brokers.values(), self._now_ms()
         )
         if not image.features:
@@ -124,47 +138,13 @@ class ActiveController:
     async def _fence_stale(self) -> None:
         """Fences the brokers that have not been heard of for too long."""
         while self._view is not None:
-            deadline_ms = self._sessions.next_deadline_ms(unfenced_ids(self._view))
+            deadline_ms = self.sessions.next_deadline_ms(unfenced_ids(self._view))
             wait_ms = self._session_timeout_ms if deadline_ms is None else deadline_ms
             await asyncio.sleep(max(0, wait_ms - self._now_ms()) / 1000 if deadline_ms else 1.0)
             fenced: int | None = 0
             while self._view is not None and fenced is not None:
-                decision = fence_stale_broker(self._view, self._sessions, self._now_ms())
+                decision = fence_stale_broker(self._view, self.sessions, self._now_ms())
                 fenced = await self._carry_out(self._view, decision)
-
-    def _register_broker(
-        self, view: View, request: BrokerRegistrationRequest, now_ms: int
-    ) -> Decision[Any]:
-        view.next_offset = self.quorum.end_offset
-        return register_broker(view, self._sessions, request, now_ms)
-
-    def _heartbeat(self, view: View, request: BrokerHeartbeatRequest, now_ms: int) -> Decision[Any]:
-        return heartbeat(view, self._sessions, request, now_ms)
-
-    def _create_topics(
-        self, view: View, request: CreateTopicsRequest, now_ms: int
-    ) -> Decision[Any]:
-        return create_topics(view, request, self._rng)
-
-    def _delete_topics(
-        self, view: View, request: DeleteTopicsRequest, now_ms: int
-    ) -> Decision[Any]:
-        return delete_topics(view, request)
-
-    def _create_partitions(
-        self, view: View, request: CreatePartitionsRequest, now_ms: int
-    ) -> Decision[Any]:
-        return create_partitions(view, request, self._rng)
-
-    def _allocate_producer_ids(
-        self, view: View, request: AllocateProducerIdsRequest, now_ms: int
-    ) -> Decision[Any]:
-        return allocate_producer_ids(view, request)
-
-    def _unregister_broker(
-        self, view: View, request: UnregisterBrokerRequest, now_ms: int
-    ) -> Decision[Any]:
-        return unregister_broker(view, self._sessions, request)
 
 
 def _first_records() -> list[MetadataRecord]:
@@ -175,14 +155,44 @@ def _first_records() -> list[MetadataRecord]:
     ]
 
 
-COMMANDS: Final[Mapping[type[Request], Callable[..., Decision[Any]]]] = MappingProxyType(
+Decide: TypeAlias = Callable[[ActiveController, View, Any, int], Decision[Any]]
+
+
+def _register(
+    controller: ActiveController, view: View, request: BrokerRegistrationRequest, now_ms: int
+) -> Decision[Any]:
+    view.next_offset = controller.quorum.end_offset
+    return register_broker(view, controller.sessions, request, now_ms)
+
+
+COMMANDS: Final[Mapping[type[Request], Decide]] = MappingProxyType(
     {
-        BrokerRegistrationRequest: ActiveController._register_broker,
-        BrokerHeartbeatRequest: ActiveController._heartbeat,
-        CreateTopicsRequest: ActiveController._create_topics,
-        DeleteTopicsRequest: ActiveController._delete_topics,
-        CreatePartitionsRequest: ActiveController._create_partitions,
-        AllocateProducerIdsRequest: ActiveController._allocate_producer_ids,
-        UnregisterBrokerRequest: ActiveController._unregister_broker,
+        AllocateProducerIdsRequest: lambda c, view, request, _: allocate_producer_ids(
+            view, request
+        ),
+        AlterConfigsRequest: lambda c, view, request, _: replace_configs(view, request),
+        AlterPartitionReassignmentsRequest: lambda c, view, request, _: alter_reassignments(
+            view, request
+        ),
+        BrokerHeartbeatRequest: lambda c, view, request, now_ms: heartbeat(
+            view, c.sessions, request, now_ms
+        ),
+        BrokerRegistrationRequest: _register,
+        CreatePartitionsRequest: lambda c, view, request, _: create_partitions(
+            view, request, c.rng
+        ),
+        CreateTopicsRequest: lambda c, view, request, _: create_topics(view, request, c.rng),
+        DeleteTopicsRequest: lambda c, view, request, _: delete_topics(view, request),
+        ElectLeadersRequest: lambda c, view, request, _: elect_leaders(view, request),
+        IncrementalAlterConfigsRequest: lambda c, view, request, _: incrementally_alter_configs(
+            view, request
+        ),
+        ListPartitionReassignmentsRequest: lambda c, view, request, _: Decision(
+            list_reassignments(view, request)
+        ),
+        UnregisterBrokerRequest: lambda c, view, request, _: unregister_broker(
+            view, c.sessions, request
+        ),
+        UpdateFeaturesRequest: lambda c, view, request, _: update_features(view, request),
     }
 )

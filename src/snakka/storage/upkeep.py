@@ -19,7 +19,6 @@ from snakka.storage.log import Log
 from snakka.storage.names import TopicPartition
 from snakka.storage.retention import find_deletable
 
-
 _SEALED_FLUSH_INTERVAL_MS: Final = 1_000  # Kafka flushes a segment when it is sealed
 
 

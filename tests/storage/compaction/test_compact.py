@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from snakka.protocol.records.batch import HEADER_BYTES
+from snakka.protocol.records.batch import HEADER_BYTES, batches
 from snakka.protocol.records.compression import Compression
 from snakka.storage.compaction.cleaner import CleaningStoppedError
 from snakka.storage.compaction.compact import Compacted, compact, look_at
@@ -281,6 +281,29 @@ def test_readers_keep_what_they_hold(harness: Harness) -> None:
     before = read.copy()
     harness.compact()
     assert read.copy() == before
+
+
+def test_readers_go_no_further_than_before(harness: Harness) -> None:
+    fill(harness, keys=60)
+
+    def offsets_below(bound: int) -> list[int]:
+        read = harness.log.read(0, max_bytes=1 << 20, max_offset=bound)
+        return [batch.header.base_offset for batch in batches(read.copy())]
+
+    assert offsets_below(33) == list(range(33))
+    harness.compact()
+    assert offsets_below(33) == list(range(33))
+
+
+def test_a_producer_whose_earlier_transaction_was_aborted(harness: Harness) -> None:
+    transact(harness, 1, 0, b"aborted", commit=False)
+    harness.append(keyed((b"k", b"old")))
+    harness.log.roll(now_ms=NOW_MS)
+    first_dirty = harness.compact().end_offset
+    transact(harness, 1, 1, b"new", commit=True)
+    harness.log.roll(now_ms=NOW_MS)
+    harness.compact(first_dirty)
+    assert [value for _, value in harness.values()] == [b"new"]
 
 
 def test_a_cut_in_the_meantime_voids_it(disk: SimulatedDisk, harness: Harness) -> None:

@@ -88,3 +88,20 @@ def test_a_crash_at_every_step(recovery_point: int) -> None:
             break
         step += 1
     assert step > 50, "there is something to interrupt"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_was_flushed_does_not_go_for_what_was_not(seed: int) -> None:
+    disk = SimulatedDisk(random.Random(seed))
+    disk.make_directory("/logs")
+    harness = Harness(disk, CONFIG)
+    harness.append(keyed((b"a", b"flushed"), (b"b", b"1")))
+    harness.log.roll(now_ms=NOW_MS)
+    harness.log.flush()
+    harness.append(keyed((b"a", b"newer, and in the page cache only")))
+    harness.log.roll(now_ms=NOW_MS)
+    recovery_point = harness.log.recovery_point
+    harness.compact()
+    disk.crash()
+    harness.open(Checkpointed(0, recovery_point))
+    assert b"a" in harness.content()
