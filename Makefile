@@ -6,8 +6,9 @@ READY := .venv/.ready
 
 .PHONY: run test lint bench docs lock
 
+# ARGS goes to the command: make run ARGS="--listen 127.0.0.1:9192"
 run: $(READY)
-	$(BIN)/snakka
+	$(BIN)/snakka serve $(ARGS)
 
 test: $(READY)
 	$(BIN)/pytest --numprocesses 2 --dist worksteal

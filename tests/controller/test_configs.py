@@ -113,7 +113,8 @@ class TestIncremental:
         ("resource", "config", "code", "message"),
         [
             (ORDERS, ("no.such", 0, "1"), 40, "Unknown topic config name: no.such"),
-            (ORDERS, ("retention.ms", 0, "x"), 40, "Invalid value x for configuration retention.ms"),
+            (ORDERS, ("retention.ms", 0, "x"), 40,
+             "Invalid value x for configuration retention.ms"),
             (ORDERS, ("retention.ms", 2, "1"), 40,
              "Can't APPEND to key retention.ms because its type is not LIST."),
             (ORDERS, ("retention.ms", 9, "1"), 42, "Unknown operation type 9."),

@@ -11,7 +11,7 @@ import hmac
 from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeAlias
 
 from snakka.controller.decision import Decision, RefusedError
 from snakka.controller.view import View
@@ -34,11 +34,13 @@ MECHANISMS: Final[Mapping[int, str]] = MappingProxyType({1: "sha256", 2: "sha512
 ITERATIONS_MIN: Final = 4_096
 ITERATIONS_MAX: Final = 16_384
 
+_Alteration: TypeAlias = ScramCredentialDeletion | ScramCredentialUpsertion
+
 
 def alter_scram_credentials(
     view: View, request: AlterUserScramCredentialsRequest
 ) -> Decision[AlterUserScramCredentialsResponse]:
-    asked = [*request.deletions, *request.upsertions]
+    asked: list[_Alteration] = [*request.deletions, *request.upsertions]
     times = Counter(each.name for each in asked)
     records: list[MetadataRecord] = []
     results = []
@@ -60,9 +62,7 @@ def alter_scram_credentials(
     return Decision(response, records)
 
 
-def _record(
-    view: View, asked: ScramCredentialDeletion | ScramCredentialUpsertion
-) -> MetadataRecord:
+def _record(view: View, asked: _Alteration) -> MetadataRecord:
     if not view.image.metadata_version.has_scram:
         raise RefusedError(
             ErrorCode.UNSUPPORTED_VERSION, "The current metadata.version does not support SCRAM"

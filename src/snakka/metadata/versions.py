@@ -113,7 +113,7 @@ class Levels(NamedTuple):
 
 SUPPORTED_FEATURES: Final[Mapping[str, Levels]] = MappingProxyType(
     {
-        METADATA_VERSION: Levels(OLDEST, LATEST),
+        METADATA_VERSION: Levels(int(OLDEST), int(LATEST)),
         KRAFT_VERSION: Levels(0, 1),
         TRANSACTION_VERSION: Levels(0, 2),
         GROUP_VERSION: Levels(0, 1),

@@ -7,33 +7,17 @@ from dataclasses import replace
 import pytest
 
 from snakka.protocol.records.batch import HEADER_BYTES, batches
-from snakka.protocol.records.compression import Compression
 from snakka.storage.compaction.cleaner import CleaningStoppedError
 from snakka.storage.compaction.compact import Compacted, compact, look_at
 from snakka.storage.compaction.throttle import Throttle
-from snakka.storage.config import CleanerConfig, LogConfig
+from snakka.storage.config import CleanerConfig
 from snakka.storage.errors import UncleanableError
-from snakka.storage.lookup import find_aborted_transactions
 from snakka.storage.names import LOG_SUFFIX
 from snakka.storage.retention import enforce_retention
 from snakka.storage.truncation import truncate_to
 from tests.simulation.disk import SimulatedDisk
+from tests.storage.compaction.filling import CONFIG, fill
 from tests.storage.making import DIRECTORY, NOW_MS, Harness, batch_of, keyed
-
-CONFIG = LogConfig(
-    segment_bytes=1000, index_interval_bytes=100, is_compacted=True, is_deleted=False
-)
-
-
-@pytest.fixture
-def harness(disk: SimulatedDisk) -> Harness:
-    return Harness(disk, CONFIG)
-
-
-def fill(harness: Harness, count: int = 60, keys: int = 7) -> None:
-    for n in range(count):
-        harness.append(keyed((b"%d" % (n % keys), b"value-%d" % n)))
-    harness.log.roll(now_ms=NOW_MS)
 
 
 def passages(disk: SimulatedDisk) -> list[str]:
@@ -74,115 +58,6 @@ def test_offsets_and_positions_survive(harness: Harness) -> None:
         assert harness.values(offset) == expected
 
 
-@pytest.mark.parametrize("compression", Compression)
-def test_thinned_batches_keep_codec_sequence_and_time(
-    harness: Harness, compression: Compression
-) -> None:
-    records = [(b"a", b"1"), (b"b", b"2"), (b"a", b"3"), (b"c", b"4"), (b"b", b"5")]
-    harness.append(keyed(*records, compression=compression, producer_id=7, epoch=1, sequence=0))
-    harness.log.roll(now_ms=NOW_MS)
-    harness.compact()
-    (batch,) = harness.batches()
-    batch.verify_crc()
-    header = batch.header
-    assert [(r.offset, r.key, r.value, r.timestamp_ms - NOW_MS) for r in batch.records()] == [
-        (2, b"a", b"3", 2),
-        (3, b"c", b"4", 3),
-        (4, b"b", b"5", 4),
-    ]
-    assert (header.base_offset, header.last_offset, header.base_sequence) == (0, 4, 0)
-    assert (header.compression, header.max_timestamp) == (compression, NOW_MS + 4)
-    assert (header.producer_id, header.producer_epoch) == (7, 1)
-
-
-def test_tombstones_go_after_the_delete_horizon(harness: Harness) -> None:
-    harness.append(keyed((b"a", b"1")))
-    harness.append(keyed((b"a", None), (b"b", b"2")))
-    harness.log.roll(now_ms=NOW_MS)
-    harness.compact()
-    retention_ms = CONFIG.delete_retention_ms
-    (batch,) = harness.batches()
-    assert batch.header.has_delete_horizon
-    assert batch.header.base_timestamp == NOW_MS + retention_ms
-    assert [(r.key, r.value, r.timestamp_ms) for r in batch.records()] == [
-        (b"a", None, NOW_MS),
-        (b"b", b"2", NOW_MS + 1),
-    ]
-    harness.now_ms = NOW_MS + retention_ms - 1
-    harness.compact()
-    assert harness.content() == {b"a": None, b"b": b"2"}
-    harness.now_ms += 1
-    harness.compact()
-    assert harness.content() == {b"b": b"2"}
-    (batch,) = harness.batches()
-    assert [record.timestamp_ms for record in batch.records()] == [NOW_MS + 1]
-
-
-def transact(harness: Harness, producer: int, sequence: int, value: bytes, *, commit: bool) -> None:
-    harness.append(
-        keyed((b"k", value), producer_id=producer, epoch=0, sequence=sequence, transactional=True)
-    )
-    harness.append_marker(producer, 0, commit=commit)
-
-
-def test_aborted_records_never_win(harness: Harness) -> None:
-    # pitfall 7
-    transact(harness, 1, 0, b"committed", commit=True)
-    transact(harness, 2, 0, b"aborted", commit=False)
-    harness.append(keyed((b"other", b"x")))
-    harness.log.roll(now_ms=NOW_MS)
-    harness.compact()
-    values = harness.values()
-    assert values == [(0, b"committed"), (4, b"x")]
-    markers = [b.header.base_offset for b in harness.batches() if b.header.is_control]
-    assert markers == [1, 3], "markers stay, for readers in the midst of the log"
-
-
-def test_markers_go_once_their_batches_and_the_horizon_have_passed(harness: Harness) -> None:
-    transact(harness, 1, 0, b"aborted", commit=False)
-    transact(harness, 1, 1, b"old", commit=True)
-    transact(harness, 2, 0, b"new", commit=True)
-    harness.append(keyed((b"x", b"y"), producer_id=1, epoch=0, sequence=2))
-    harness.append(keyed((b"z", b"y")))
-    harness.log.roll(now_ms=NOW_MS)
-
-    def markers() -> list[tuple[int, bool]]:
-        headers = [batch.header for batch in harness.batches()]
-        return [(h.base_offset, h.has_delete_horizon) for h in headers if h.is_control]
-
-    harness.compact()
-    assert markers() == [(1, False), (3, False), (5, False)]
-    assert len(find_aborted_transactions(harness.log, 0, 6)) == 1
-    harness.compact()
-    assert markers() == [(1, True), (3, True), (5, False)]
-    assert find_aborted_transactions(harness.log, 0, 6) == []
-    harness.now_ms += CONFIG.delete_retention_ms
-    harness.compact()
-    assert markers() == [(5, False)]
-    assert harness.content() == {b"k": b"new", b"x": b"y", b"z": b"y"}
-
-
-def test_a_transaction_over_several_groups(harness: Harness) -> None:
-    for n in range(30):
-        harness.append(
-            keyed(
-                (b"%d" % (n % 3), b"x" * 100),
-                producer_id=1,
-                epoch=0,
-                sequence=n,
-                transactional=True,
-            )
-        )
-        harness.append(keyed((b"%d" % (n % 3), b"kept-%d" % n)))
-    harness.append_marker(1, 0, commit=False)
-    harness.log.roll(now_ms=NOW_MS)
-    harness.compact()
-    assert [value for _, value in harness.values()] == [b"kept-27", b"kept-28", b"kept-29"]
-    (aborted,) = find_aborted_transactions(harness.log, 0, 61)
-    assert (aborted.first_offset, aborted.last_offset) == (0, 60)
-    assert [b.header.base_offset for b in harness.batches() if b.header.is_control] == [60]
-
-
 def test_what_an_open_transaction_holds_back_is_left_alone(harness: Harness) -> None:
     fill(harness, 20)
     harness.append(keyed((b"0", b"open"), producer_id=1, epoch=0, sequence=0, transactional=True))
@@ -190,33 +65,6 @@ def test_what_an_open_transaction_holds_back_is_left_alone(harness: Harness) -> 
     result = harness.compact()
     assert result.end_offset == 20
     assert [offset for offset, _ in harness.values()][-21:] == list(range(20, 41))
-
-
-def test_producers_go_on_where_they_were(disk: SimulatedDisk, harness: Harness) -> None:
-    harness.append(keyed((b"a", b"1"), producer_id=5, epoch=3, sequence=0))
-    harness.append(keyed((b"a", b"2"), producer_id=5, epoch=3, sequence=1))
-    harness.append(keyed((b"a", b"3")))
-    fill(harness)
-    harness.compact()
-    empty = harness.batches()[0]
-    assert (empty.header.base_offset, empty.header.record_count) == (1, 0)
-    assert empty.header.size_bytes == HEADER_BYTES
-    for offset in list(harness.log.snapshots.offsets):
-        harness.log.snapshots.remove(offset)
-    harness.reopen_after_crash(0)
-    again = harness.append(keyed((b"a", b"2"), producer_id=5, epoch=3, sequence=1))
-    assert again.is_duplicate
-    harness.append(keyed((b"a", b"4"), producer_id=5, epoch=3, sequence=2))
-
-
-def test_the_end_of_a_pass_stays_known(harness: Harness) -> None:
-    """Where the last batches go, followers still have to learn up to where the log reaches."""
-    for _ in range(2):
-        harness.append(keyed((None, b"no key: it goes")))
-    harness.log.roll(now_ms=NOW_MS)
-    harness.compact()
-    (batch,) = harness.batches()
-    assert (batch.header.next_offset, batch.header.record_count) == (2, 0)
 
 
 def test_a_map_that_is_too_small_takes_several_passes(harness: Harness) -> None:
@@ -293,17 +141,6 @@ def test_readers_go_no_further_than_before(harness: Harness) -> None:
     assert offsets_below(33) == list(range(33))
     harness.compact()
     assert offsets_below(33) == list(range(33))
-
-
-def test_a_producer_whose_earlier_transaction_was_aborted(harness: Harness) -> None:
-    transact(harness, 1, 0, b"aborted", commit=False)
-    harness.append(keyed((b"k", b"old")))
-    harness.log.roll(now_ms=NOW_MS)
-    first_dirty = harness.compact().end_offset
-    transact(harness, 1, 1, b"new", commit=True)
-    harness.log.roll(now_ms=NOW_MS)
-    harness.compact(first_dirty)
-    assert [value for _, value in harness.values()] == [b"new"]
 
 
 def test_a_cut_in_the_meantime_voids_it(disk: SimulatedDisk, harness: Harness) -> None:
@@ -420,26 +257,6 @@ def test_followers_compact_what_they_replicated(disk: SimulatedDisk, harness: Ha
     follower.log.roll(now_ms=NOW_MS)
     follower.compact()
     assert follower.values() == harness.values()
-
-
-def test_throttle() -> None:
-    now_s, slept = [0.0], list[float]()
-
-    def sleep(seconds: float) -> None:
-        slept.append(seconds)
-        now_s[0] += seconds
-
-    throttle = Throttle(1000, lambda: now_s[0], sleep)
-    for _ in range(10):
-        throttle.after(500)
-    assert 4.9 < now_s[0] < 5.1
-    yielding = Throttle(float("inf"), lambda: now_s[0], sleep)
-    slept.clear()
-    for _ in range(100):
-        now_s[0] += 0.0005
-        yielding.after(1 << 20)
-    assert 20 < len(slept) < 50
-    assert max(slept) < 0.001
 
 
 def test_batches_larger_than_the_window(harness: Harness) -> None:
