@@ -10,6 +10,7 @@ import os
 import random
 import time
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -30,6 +31,7 @@ from snakka.net.gate import ConnectionLimits, Gate
 from snakka.net.inbox import BufferPool
 from snakka.net.listener import Listener
 from snakka.node.active_controller import ActiveController
+from snakka.node.chores import Chores, cleaner_config, upkeep_config
 from snakka.node.config_rules import NodeConfigRules
 from snakka.node.coordinating import GroupPartitions
 from snakka.node.election_file import QUORUM_STATE, read_election
@@ -129,6 +131,7 @@ class _Builder:
         timers = LoopTimers(_now_ms())
         opened = await asyncio.to_thread(self._open_logs)
         stack.callback(lambda: opened.directory.shut_down(self._broker_epoch()))
+        disk_thread = stack.enter_context(ThreadPoolExecutor(1, "log-directory"))
         groups = await stack.enter_async_context(self._make_groups(timers))
         hosting = Hosting(
             self._config.node_id,
@@ -136,11 +139,21 @@ class _Builder:
             self._replicas,
             opened.directory,
             [GroupPartitions(groups, timers)],
+            disk_thread,
             now_ms=_now_ms,
             rng=self._rng,
         )
         self._follower.subscribe(hosting.publish)
         await stack.enter_async_context(hosting.running())
+        chores = Chores(
+            opened.directory,
+            self._disk,
+            disk_thread,
+            upkeep_config(self._config),
+            cleaner_config(self._config),
+            now_ms=_now_ms,
+        )
+        await stack.enter_async_context(chores.running())
         await stack.enter_async_context(self._make_quorum())
         listener = await stack.enter_async_context(self._make_listener(groups, hosting))
         self._membership = self._make_membership(opened, listener.port)

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import random
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -61,6 +61,7 @@ class Hosting:
         replicas: Replicas,
         directory: LogDirectory,
         watchers: list[PartitionWatcher],
+        disk_thread: Executor,
         *,
         now_ms: Callable[[], int],
         rng: random.Random,
@@ -73,7 +74,7 @@ class Hosting:
         self._now_ms = now_ms
         self._rng = rng
         self._changes: asyncio.Queue[_Change] = asyncio.Queue()
-        self._disk_thread = ThreadPoolExecutor(1, "log-directory")
+        self._disk_thread = disk_thread  # one thread, so that things happen in order
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -83,7 +84,6 @@ class Hosting:
             yield
         finally:
             task.cancel()
-            self._disk_thread.shutdown()
 
     async def settled(self) -> None:
         """Returns once all that was published before has been followed."""

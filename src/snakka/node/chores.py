@@ -1,0 +1,172 @@
+"""What a node does for its logs besides serving: flushing, retention, compaction, checkpoints.
+
+What is due, and for which logs, is decided in storage/upkeep.py; here it is done. What blocks runs
+in the log directory's thread, compaction in one of its own; the logs themselves are touched on the
+event loop only.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import Final
+
+from snakka.config.broker import BrokerConfig
+from snakka.storage.compaction.cleanable import Cleanable
+from snakka.storage.compaction.compact import Compaction, compact
+from snakka.storage.config import CleanerConfig
+from snakka.storage.disk import Disk
+from snakka.storage.errors import StorageError, UncleanableError
+from snakka.storage.log import Log
+from snakka.storage.log_directory import LogDirectory
+from snakka.storage.names import TopicPartition
+from snakka.storage.retention import enforce_retention
+from snakka.storage.upkeep import (
+    Chore,
+    Upkeep,
+    UpkeepConfig,
+    find_due_for_compaction,
+    find_due_for_flush,
+    find_due_for_retention,
+)
+
+log = logging.getLogger(__name__)
+
+_POLL_S_MAX: Final = 1.0
+
+
+def upkeep_config(config: BrokerConfig) -> UpkeepConfig:
+    return UpkeepConfig(
+        log_flush_scheduler_interval_ms=config.get_int("log.flush.scheduler.interval.ms"),
+        log_retention_check_interval_ms=config.get_int("log.retention.check.interval.ms"),
+        log_cleaner_backoff_ms=config.get_int("log.cleaner.backoff.ms"),
+        replica_high_watermark_checkpoint_interval_ms=config.get_int(
+            "replica.high.watermark.checkpoint.interval.ms"
+        ),
+        producer_id_expiration_check_interval_ms=config.get_int(
+            "producer.id.expiration.check.interval.ms"
+        ),
+        file_delete_delay_ms=config.get_int("log.segment.delete.delay.ms"),
+    )
+
+
+def cleaner_config(config: BrokerConfig) -> CleanerConfig:
+    return CleanerConfig(
+        dedupe_buffer_size=config.get_int("log.cleaner.dedupe.buffer.size"),
+        io_buffer_load_factor=config.get_float("log.cleaner.io.buffer.load.factor"),
+        io_max_bytes_per_second=config.get_float("log.cleaner.io.max.bytes.per.second"),
+    )
+
+
+class Chores:
+    """Does what is due, one chore at a time."""
+
+    def __init__(
+        self,
+        directory: LogDirectory,
+        disk: Disk,
+        threads: Executor,
+        upkeep: UpkeepConfig,
+        cleaner: CleanerConfig,
+        *,
+        now_ms: Callable[[], int],
+    ) -> None:
+        self._directory = directory
+        self._disk = disk
+        self._threads = threads
+        self._upkeep = Upkeep(upkeep, now_ms=now_ms())
+        self._cleaner = cleaner
+        self._now_ms = now_ms
+        self._flushed_at_ms: dict[TopicPartition, int] = {}
+        self._cleaner_thread = ThreadPoolExecutor(1, "log-cleaner")
+        self._uncleanable: set[TopicPartition] = set()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Chores are done inside; one under way is broken off on leaving, and begins anew later."""
+        task = asyncio.get_running_loop().create_task(self._run())
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            self._cleaner_thread.shutdown()
+
+    async def _run(self) -> None:
+        while True:
+            for chore in self._upkeep.take_due(self._now_ms()):
+                try:
+                    await self._do(chore)
+                except (OSError, StorageError):
+                    log.exception("%s failed", chore.name.lower())
+            await asyncio.sleep(self._pause_s())
+
+    def _pause_s(self) -> float:
+        left_s = (self._upkeep.next_deadline_ms() - self._now_ms()) / 1000
+        return min(max(left_s, 0.0), _POLL_S_MAX)
+
+    async def _do(self, chore: Chore) -> None:
+        match chore:
+            case Chore.FLUSH:
+                await self._flush()
+            case Chore.RETENTION:
+                self._retain()
+            case Chore.COMPACTION:
+                await self._compact()
+            case Chore.CHECKPOINT:
+                await self._in_thread(self._directory.checkpoint)
+            case Chore.EXPIRE_PRODUCERS:
+                self._expire_producers()
+            case Chore.UNLINK:
+                await self._in_thread(self._unlink)
+
+    async def _flush(self) -> None:
+        logs = self._directory.logs
+        for partition in find_due_for_flush(logs, self._flushed_at_ms, now_ms=self._now_ms()):
+            await self._flush_one(logs[partition])
+            self._flushed_at_ms[partition] = self._now_ms()
+
+    async def _flush_one(self, each: Log) -> None:
+        unflushed = each.begin_flush()
+        if unflushed is not None:
+            await self._in_thread(lambda: unflushed.sync(self._disk))
+            each.end_flush(unflushed)
+
+    def _retain(self) -> None:
+        now_ms = self._now_ms()
+        for partition in find_due_for_retention(self._directory.logs, now_ms=now_ms):
+            enforce_retention(self._directory.logs[partition], now_ms=now_ms)
+
+    async def _compact(self) -> None:
+        directory = self._directory
+        due = find_due_for_compaction(
+            directory.logs, directory.cleaned_offsets, self._uncleanable, now_ms=self._now_ms()
+        )
+        for partition, cleanable in due:
+            await self._compact_one(partition, directory.logs[partition], cleanable)
+
+    async def _compact_one(
+        self, partition: TopicPartition, each: Log, cleanable: Cleanable
+    ) -> None:
+        pass_ = Compaction(each, cleanable, self._cleaner, now_ms=self._now_ms())
+        try:
+            done = await compact(pass_, self._cleaner_thread)
+        except UncleanableError:
+            self._uncleanable.add(partition)
+            log.exception("%s is compacted no more until it is mended", partition)
+            return
+        if done is not None:
+            self._directory.cleaned_offsets[partition] = done.end_offset
+
+    def _expire_producers(self) -> None:
+        now_ms = self._now_ms()
+        for each in self._directory.logs.values():
+            each.producers.expire(now_ms, each.config.producer_id_expiration_ms)
+
+    def _unlink(self) -> None:
+        for each in list(self._directory.logs.values()):
+            each.segments.delete_retired()
+
+    async def _in_thread(self, call: Callable[[], None]) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._threads, call)

@@ -1,0 +1,105 @@
+"""Chores on real logs: that what is due gets done (pitfall 18)."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from snakka.node.chores import Chores
+from snakka.protocol.records.builder import build_batch
+from snakka.protocol.records.record import Record
+from snakka.storage.config import CleanerConfig, LogConfig
+from snakka.storage.disk import LocalDisk
+from snakka.storage.log import Log
+from snakka.storage.log_directory import LogDirectory
+from snakka.storage.names import TopicPartition
+from snakka.storage.open_files import OpenFiles
+from snakka.storage.upkeep import UpkeepConfig
+
+NOW_MS = 1_700_000_000_000
+SOON = UpkeepConfig(
+    log_flush_scheduler_interval_ms=10,
+    log_retention_check_interval_ms=10,
+    log_cleaner_backoff_ms=10,
+    replica_high_watermark_checkpoint_interval_ms=10,
+    file_delete_delay_ms=10,
+)
+PARTITION = TopicPartition("t", 0)
+
+
+class Clock:
+    """Time that passes ten milliseconds a look."""
+
+    def __init__(self) -> None:
+        self.now_ms = NOW_MS
+
+    def __call__(self) -> int:
+        self.now_ms += 10
+        return self.now_ms
+
+
+@asynccontextmanager
+async def working(path: Path, config: LogConfig) -> AsyncIterator[Log]:
+    disk, clock = LocalDisk(), Clock()
+    directory = LogDirectory.open(
+        OpenFiles(disk), str(path), random.Random(1), lambda _: config, now_ms=NOW_MS
+    ).directory
+    log = directory.create(PARTITION, config, now_ms=NOW_MS)
+    with ThreadPoolExecutor(1) as threads:
+        chores = Chores(directory, disk, threads, SOON, CleanerConfig(), now_ms=clock)
+        async with chores.running():
+            yield log
+
+
+def append(log: Log, key: bytes, value: bytes, *, at_ms: int = NOW_MS) -> None:
+    batch = build_batch([Record(0, at_ms, key, value)])
+    log.append_as_leader(bytearray(batch), leader_epoch=0, now_ms=at_ms)
+    log.write_staged()
+    log.update_high_watermark(log.log_end_offset)
+
+
+async def eventually(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not is_so():
+            await asyncio.sleep(0.01)
+
+
+def test_expired_segments_go(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with working(tmp_path, LogConfig(retention_ms=1000)) as log:
+            append(log, b"k", b"old", at_ms=NOW_MS - 5000)
+            log.roll(now_ms=NOW_MS)
+            append(log, b"k", b"new", at_ms=NOW_MS + 10**9)
+            await eventually(lambda: log.log_start_offset == 1)
+            await eventually(lambda: not (tmp_path / "t-0" / f"{0:020d}.log").exists())
+
+    asyncio.run(scenario())
+
+
+def test_compacted_logs_keep_the_last_of_each_key(tmp_path: Path) -> None:
+    config = LogConfig(is_compacted=True, is_deleted=False, min_cleanable_dirty_ratio=0.01)
+
+    async def scenario() -> None:
+        async with working(tmp_path, config) as log:
+            for index in range(200):
+                append(log, b"key", b"x" * 1000)
+                if index == 150:
+                    log.roll(now_ms=NOW_MS)
+            await eventually(lambda: log.segments[0].size_bytes < 5000)
+            assert log.log_end_offset == 200
+
+    asyncio.run(scenario())
+
+
+def test_sealed_segments_are_flushed_and_checkpointed(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with working(tmp_path, LogConfig()) as log:
+            append(log, b"k", b"v")
+            log.roll(now_ms=NOW_MS)
+            await eventually(lambda: log.recovery_point == 1)
+            checkpoint = tmp_path / "recovery-point-offset-checkpoint"
+            await eventually(lambda: "t 0 1" in checkpoint.read_text())
+
+    asyncio.run(scenario())
