@@ -58,6 +58,7 @@ from snakka.replication.replicas import Replicas
 from snakka.storage.config import LogConfig
 from snakka.storage.disk import Disk, LocalDisk
 from snakka.storage.errors import CorruptFileError
+from snakka.storage.group_commit import GroupCommit
 from snakka.storage.log_directory import LogDirectory, OpenedDirectory
 from snakka.storage.open_files import OpenFiles
 
@@ -66,6 +67,7 @@ _METADATA_LOG: Final = LogConfig(segment_ms=2**62, retention_ms=-1, is_deleted=F
 _REQUESTS_IN_FLIGHT_MAX: Final = 64
 _SHUTDOWN_TIMEOUT_MS: Final = 30_000
 _MINUTE_MS: Final = 60_000
+_SYNC_THREADS: Final = 4
 
 log = logging.getLogger(__name__)
 
@@ -155,7 +157,11 @@ class _Builder:
         )
         await stack.enter_async_context(chores.running())
         await stack.enter_async_context(self._make_quorum())
-        listener = await stack.enter_async_context(self._make_listener(groups, hosting))
+        sync_threads = stack.enter_context(ThreadPoolExecutor(_SYNC_THREADS, "sync"))
+        group_commit = GroupCommit(self._disk, sync_threads)
+        listener = await stack.enter_async_context(
+            self._make_listener(groups, hosting, group_commit)
+        )
         self._membership = self._make_membership(opened, listener.port)
         await stack.enter_async_context(self._membership)
         await hosting.settled()
@@ -261,7 +267,9 @@ class _Builder:
             return self._config.get_int("offsets.topic.num.partitions")
         return len(topic.partitions)
 
-    def _make_listener(self, groups: Groups, hosting: Hosting) -> Listener:
+    def _make_listener(
+        self, groups: Groups, hosting: Hosting, group_commit: GroupCommit
+    ) -> Listener:
         endpoint, *rest = self._endpoints.broker_listeners
         if rest or endpoint.protocol is not SecurityProtocol.PLAINTEXT:
             raise StartError("this version serves one listener, and that in PLAINTEXT")
@@ -270,6 +278,7 @@ class _Builder:
             config=self._config,
             listeners=Listeners.BROKER,
             replicas=self._replicas,
+            group_commit=group_commit,
             find_image=lambda: self._follower.image,
             controller=self._controller,
             topics=TopicCreator(self._config, self._controller, hosting.settled),

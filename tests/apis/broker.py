@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -21,6 +22,7 @@ from snakka.replication.replica import Replica
 from snakka.replication.replicas import Replicas
 from snakka.storage.config import LogConfig
 from snakka.storage.disk import LocalDisk
+from snakka.storage.group_commit import GroupCommit
 from snakka.storage.log_directory import LogDirectory
 from snakka.storage.names import TopicPartition
 from snakka.storage.open_files import OpenFiles
@@ -63,6 +65,7 @@ class TestBroker:
             config=BrokerConfig({"node.id": str(NODE_ID), "process.roles": "broker"}),
             listeners=Listeners.BROKER,
             replicas=self.replicas,
+            group_commit=GroupCommit(files.disk, ThreadPoolExecutor(1)),
             find_image=lambda: EMPTY,
             controller=Nobody(),
             topics=Nobody(),

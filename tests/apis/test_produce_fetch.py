@@ -381,3 +381,13 @@ def test_large_reads_leave_as_file_ranges(broker: TestBroker) -> None:
         assert b"x" * 500_000 in flat(chunks)
 
     run(scenario())
+
+
+def test_acks_all_is_durable_where_every_message_is_flushed(broker: TestBroker) -> None:
+    flushed = broker.create("t", LogConfig(flush_messages=1))  # pitfall 23
+    (taken,) = run(produce(broker, batch(b"a"), acks=-1))
+    assert taken.error_code == ErrorCode.NONE
+    assert flushed.log.durable_offset == 1
+    (taken,) = run(produce(broker, batch(b"b"), acks=1))
+    assert taken.error_code == ErrorCode.NONE
+    assert flushed.log.durable_offset == 1

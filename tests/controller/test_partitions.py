@@ -408,7 +408,9 @@ class TestReassignment:
         cluster = self.start()
         assert move(cluster, [1, 2, 4]) == (0, None)
         partition = cluster.partition(1)
-        assert partition.removing_replicas == (3,)
+        assert (partition.adding_replicas, partition.removing_replicas) == ((3, 4), (3,))
+        assert move(cluster, None) == (0, None)
+        assert cluster.partition(1).replicas == (1, 2)
 
     @pytest.mark.parametrize(
         ("replicas", "code", "message"),

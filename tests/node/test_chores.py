@@ -100,6 +100,6 @@ def test_sealed_segments_are_flushed_and_checkpointed(tmp_path: Path) -> None:
             log.roll(now_ms=NOW_MS)
             await eventually(lambda: log.recovery_point == 1)
             checkpoint = tmp_path / "recovery-point-offset-checkpoint"
-            await eventually(lambda: "t 0 1" in checkpoint.read_text())
+            await eventually(lambda: checkpoint.exists() and "t 0 1" in checkpoint.read_text())
 
     asyncio.run(scenario())

@@ -11,6 +11,7 @@ from snakka.metadata.image import MetadataImage
 from snakka.protocol.messages.header import RequestHeader
 from snakka.protocol.schema import Listeners, Request, Response
 from snakka.replication.replicas import Replicas
+from snakka.storage.group_commit import GroupCommit
 
 _A = TypeVar("_A", bound=Response)
 
@@ -51,6 +52,7 @@ class Services:
     config: BrokerConfig
     listeners: Listeners  # the kind of listener that these are for
     replicas: Replicas
+    group_commit: GroupCommit
     find_image: Callable[[], MetadataImage]
     controller: Controller
     topics: TopicCreation

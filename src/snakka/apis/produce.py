@@ -7,6 +7,7 @@ high watermark (replication/partition.py). Transactional batches are refused: th
 transaction coordinator yet. KIP-951 leader hints come with more than one broker.
 """
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -63,6 +64,7 @@ async def produce(request: ProduceRequest, context: RequestContext) -> ProduceRe
         return None
     if request.acks == ACKS_ALL:
         await _wait(appends, request.timeout_ms)
+        await _make_durable(appends, context)
     return _response(request, appends)
 
 
@@ -114,6 +116,26 @@ async def _wait(appends: list[_Append], timeout_ms: int) -> None:
             if append.appended and append.replica:
                 is_committed = append.appended.last_offset < append.replica.log.high_watermark
                 append.error = append.error if is_committed else error
+
+
+async def _make_durable(appends: list[_Append], context: RequestContext) -> None:
+    """Where the topic flushes every message, acks=all is to survive a power loss."""
+    waiting = [
+        append
+        for append in appends
+        if append.replica is not None
+        and append.appended is not None
+        and append.replica.log.config.flush_messages <= 1
+    ]
+    if waiting:
+        commit = context.services.group_commit.commit
+        results = await asyncio.gather(
+            *(commit(each.replica.log) for each in waiting if each.replica is not None),
+            return_exceptions=True,
+        )
+        for append, result in zip(waiting, results, strict=True):
+            if isinstance(result, Exception):
+                append.error = result
 
 
 def _response(request: ProduceRequest, appends: list[_Append]) -> ProduceResponse:

@@ -79,7 +79,7 @@ class PartitionChange:
             _given(self.adding, before.adding_replicas),
             _given(self.removing, before.removing_replicas),
         )
-        self._elr = self._elr_after(isr)
+        self._elr = self._elr_after(isr, replicas)
         elected = self._elect(isr, replicas)
         is_new = elected.leader != before.leader
         if is_new and elected.leader in self._elr:
@@ -90,14 +90,13 @@ class PartitionChange:
             isr, self._elr = (elected.leader,), ()
         return self._difference(isr, replicas, adding, removing, elected, is_new)
 
-    def _elr_after(self, isr: Replicas) -> Replicas:
+    def _elr_after(self, isr: Replicas, replicas: Replicas) -> Replicas:
         """Who fell out of an ISR below `min.insync.replicas` still has all that is committed."""
         if not self.rules.has_elr or len(isr) >= self.rules.min_isr:
             return ()
         candidates = dict.fromkeys((*self.partition.elr, *self.partition.isr))
-        return tuple(
-            each for each in candidates if each not in isr and each not in self.unclean_shutdown
-        )
+        excluded = {*isr, *self.unclean_shutdown}
+        return tuple(each for each in candidates if each in replicas and each not in excluded)
 
     def _elect(self, isr: Replicas, replicas: Replicas) -> _Elected:
         def is_eligible(replica: int) -> bool:
@@ -116,9 +115,10 @@ class PartitionChange:
 
     def _elect_last_resort(self, isr: Replicas, replicas: Replicas) -> _Elected:
         last_known = self.partition.last_known_elr
-        can_take_last_leader = self.rules.has_elr and not self._elr and not isr
-        if can_take_last_leader and len(last_known) == 1 and self.rules.can_lead(last_known[0]):
-            return _Elected(last_known[0], is_unclean=True)
+        if self.rules.has_elr and not self._elr and not isr and len(last_known) == 1:
+            (last_leader,) = last_known
+            if last_leader in replicas and self.rules.can_lead(last_leader):
+                return _Elected(last_leader, is_unclean=True)
         if self.election is Election.UNCLEAN:
             alive = next((each for each in replicas if self.rules.can_lead(each)), None)
             if alive is not None:

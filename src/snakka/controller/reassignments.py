@@ -144,8 +144,11 @@ def _reassigned(
     partition = topic.partitions[partition_id]
     _check_size(partition, target, may_resize)
     change = change_of(view, topic, partition_id)
+    # What a reassignment before this one was adding is still being added: cancelling this one
+    # leads back to where the partition was before both.
+    original = set(partition.replicas) - set(partition.adding_replicas)
     change.removing = sorted(set(partition.replicas) - set(target))
-    change.adding = sorted(set(target) - set(partition.replicas))
+    change.adding = sorted({*target, *partition.replicas} - original)
     change.replicas = [*target, *change.removing]
     return change
 

@@ -25,8 +25,10 @@ from snakka.protocol.types import Uuid, format_uuid, random_uuid
 from snakka.replication.partition import Assignment, Partition
 from snakka.replication.replica import Replica
 from snakka.replication.replicas import Replicas
+from snakka.storage.identity import write_topic_id
+from snakka.storage.log import Log
 from snakka.storage.log_directory import LogDirectory
-from snakka.storage.names import TopicPartition
+from snakka.storage.names import PARTITION_METADATA, TopicPartition
 
 log = logging.getLogger(__name__)
 
@@ -147,12 +149,7 @@ class Hosting:
 
     async def _create(self, change: _Change, assigned: AssignedPartition) -> Replica:
         config = self.topic_config(change.image, change.topic)
-        partition = TopicPartition(change.topic, change.partition)
-        made = await self._on_disk(
-            lambda: self._directory.create(
-                partition, log_config(config, self._config), now_ms=self._now_ms()
-            )
-        )
+        made = await self._on_disk(lambda: self._make_log(change, config))
         replica = Replica(
             change.topic,
             change.topic_id,
@@ -163,6 +160,17 @@ class Hosting:
         )
         self._replicas.add(replica)
         return replica
+
+    def _make_log(self, change: _Change, config: TopicConfig) -> Log:
+        """A new log, or the one that is there, which knows its topic's id."""
+        partition = TopicPartition(change.topic, change.partition)
+        made = self._directory.create(
+            partition, log_config(config, self._config), now_ms=self._now_ms()
+        )
+        disk = made.segments.files.disk
+        if PARTITION_METADATA not in disk.names(made.directory):
+            write_topic_id(disk, f"{made.directory}/{PARTITION_METADATA}", change.topic_id)
+        return made
 
     async def _delete(self, change: _Change) -> None:
         replica = self._replicas.remove(change.topic, change.partition)

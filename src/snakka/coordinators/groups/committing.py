@@ -10,6 +10,7 @@ from snakka.coordinators.errors import CoordinatorError
 from snakka.coordinators.groups.classic.group import ClassicGroup, State
 from snakka.coordinators.groups.classic.sessions import Sessions
 from snakka.coordinators.groups.client import ClientInfo
+from snakka.coordinators.groups.consumer.group import ConsumerGroup
 from snakka.coordinators.groups.offsets import (
     NO_EXPIRY,
     CommittedOffset,
@@ -17,7 +18,7 @@ from snakka.coordinators.groups.offsets import (
     commit_record,
 )
 from snakka.coordinators.groups.settings import GroupSettings
-from snakka.coordinators.groups.table import GroupTable
+from snakka.coordinators.groups.table import ConsumerGroupTable, GroupTable
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -41,8 +42,15 @@ _NOT_WRITTEN: Final = -1
 class OffsetCommits:
     """Decides about commits."""
 
-    def __init__(self, groups: GroupTable, sessions: Sessions, settings: GroupSettings) -> None:
+    def __init__(
+        self,
+        groups: GroupTable,
+        consumer_groups: ConsumerGroupTable,
+        sessions: Sessions,
+        settings: GroupSettings,
+    ) -> None:
         self._groups = groups
+        self._consumer_groups = consumer_groups
         self._sessions = sessions
         self._settings = settings
 
@@ -119,8 +127,14 @@ class OffsetCommits:
         return ErrorCode.NONE
 
     def _check_commit(self, request: OffsetCommitRequest, client: ClientInfo, now_ms: int) -> None:
-        group = self._groups.get(request.group_id)
         generation = request.generation_id_or_member_epoch
+        consumer_group = self._consumer_groups.get(request.group_id)
+        if consumer_group is not None:
+            consumer_group.check_commit(
+                request.member_id, generation, in_transaction=False, api_version=client.api_version
+            )
+            return
+        group = self._groups.get(request.group_id)
         if group is None:
             if generation < 0:
                 return
@@ -141,6 +155,10 @@ class OffsetCommits:
             self._sessions.renew(group, member, now_ms)
 
     def _check_transaction(self, request: TxnOffsetCommitRequest) -> None:
+        consumer_group = self._consumer_groups.get(request.group_id)
+        if consumer_group is not None:
+            self._check_consumer(consumer_group, request)
+            return
         group = self._groups.get(request.group_id)
         if group is not None:
             group.check_commit(
@@ -151,3 +169,15 @@ class OffsetCommits:
             )
         elif request.generation_id >= 0:
             raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
+
+    def _check_consumer(self, group: ConsumerGroup, request: TxnOffsetCommitRequest) -> None:
+        try:
+            group.check_commit(
+                request.member_id, request.generation_id, in_transaction=True, api_version=0
+            )
+        except CoordinatorError as error:
+            # Producers know no epochs of members.
+            is_stale = error.code is ErrorCode.STALE_MEMBER_EPOCH
+            raise CoordinatorError(
+                ErrorCode.ILLEGAL_GENERATION if is_stale else error.code
+            ) from None

@@ -3,13 +3,14 @@
 from collections.abc import Iterable
 from typing import Final
 
-from snakka.coordinators.groups.classic.group import ClassicGroup, State
-from snakka.coordinators.groups.table import GroupTable
+from snakka.coordinators.groups.classic.group import CONSUMER_PROTOCOL_TYPE, ClassicGroup, State
+from snakka.coordinators.groups.table import ConsumerGroupTable, GroupTable
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.messages.describe_groups import DescribedGroup, DescribedGroupMember
 from snakka.protocol.messages.list_groups import ListedGroup
 
 _CLASSIC: Final = "classic"
+_CONSUMER: Final = "consumer"
 _GROUP_ID_NOT_FOUND_VERSION: Final = 6
 
 
@@ -54,14 +55,15 @@ def _describe_members(group: ClassicGroup) -> list[DescribedGroupMember]:
 
 
 def list_groups(
-    groups: GroupTable, states: Iterable[str], types: Iterable[str]
+    groups: GroupTable,
+    consumer_groups: ConsumerGroupTable,
+    states: Iterable[str],
+    types: Iterable[str],
 ) -> list[ListedGroup]:
     """Groups in any of the states and of any of the types; without a filter, all."""
     wanted_states = {each.strip().lower() for each in states}
     wanted_types = {each.strip().lower() for each in types}
-    if wanted_types and _CLASSIC not in wanted_types:
-        return []
-    return [
+    found = [
         ListedGroup(
             group_id=each.group_id,
             protocol_type=each.protocol_type or "",
@@ -69,5 +71,19 @@ def list_groups(
             group_type=_CLASSIC,
         )
         for each in groups.values()
-        if not wanted_states or each.state.lower() in wanted_states
+    ]
+    found += [
+        ListedGroup(
+            group_id=each.group_id,
+            protocol_type=CONSUMER_PROTOCOL_TYPE,
+            group_state=each.state,
+            group_type=_CONSUMER,
+        )
+        for each in consumer_groups.values()
+    ]
+    return [
+        each
+        for each in found
+        if (not wanted_states or each.group_state.lower() in wanted_states)
+        and (not wanted_types or each.group_type in wanted_types)
     ]

@@ -4,6 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from snakka.protocol.error_codes import ErrorCode
+from snakka.protocol.messages.consumer_group_describe import (
+    DescribedGroup as DescribedConsumerGroup,
+)
+from snakka.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
 from snakka.protocol.messages.describe_groups import DescribedGroup
 from snakka.protocol.messages.join_group import JoinGroupResponse
 from snakka.protocol.messages.leave_group import (
@@ -153,6 +157,29 @@ def describe_refusal(group_id: str) -> Callable[[ErrorCode], DescribedGroup]:
         protocol_type="",
         protocol_data="",
         members=[],
+    )
+
+
+def consumer_describe_refusal(group_id: str) -> Callable[[ErrorCode], DescribedConsumerGroup]:
+    return lambda code: DescribedConsumerGroup(
+        error_code=code,
+        error_message=code.message,
+        group_id=group_id,
+        group_state="",
+        group_epoch=0,
+        assignment_epoch=0,
+        assignor_name="",
+        members=[],
+    )
+
+
+def refuse_consumer_heartbeat(code: ErrorCode) -> ConsumerGroupHeartbeatResponse:
+    return ConsumerGroupHeartbeatResponse(
+        throttle_time_ms=0,
+        error_code=code,
+        error_message=code.message,
+        member_epoch=0,
+        heartbeat_interval_ms=0,
     )
 
 

@@ -13,13 +13,11 @@ from random import Random
 from types import TracebackType
 from typing import TypeAlias, TypeVar
 
-from snakka.coordinators.decision import Decision
 from snakka.coordinators.errors import CoordinatorError
-from snakka.coordinators.groups import forms
+from snakka.coordinators.groups import commands, forms
 from snakka.coordinators.groups.classic.outcome import refuse_join, refuse_sync
 from snakka.coordinators.groups.client import ClientInfo
-from snakka.coordinators.groups.describing import describe, list_groups
-from snakka.coordinators.groups.fetching import fetch
+from snakka.coordinators.groups.consumer.topics import NO_TOPICS, Topics
 from snakka.coordinators.groups.machine import GroupMachine
 from snakka.coordinators.groups.settings import GroupSettings
 from snakka.coordinators.hosted import Command, HostSettings, TransactionEnd
@@ -28,27 +26,32 @@ from snakka.coordinators.ports import CoordinatorLog, Timers
 from snakka.coordinators.runtime import Runtime
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.internal.frames import GROUP_RECORDS
+from snakka.protocol.messages.consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+)
+from snakka.protocol.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from snakka.protocol.messages.delete_groups import (
     DeletableGroupResult,
     DeleteGroupsRequest,
     DeleteGroupsResponse,
 )
 from snakka.protocol.messages.describe_groups import (
-    DescribedGroup,
     DescribeGroupsRequest,
     DescribeGroupsResponse,
 )
 from snakka.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from snakka.protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from snakka.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
-from snakka.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
+from snakka.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from snakka.protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 from snakka.protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 from snakka.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
-    OffsetFetchRequestGroup,
     OffsetFetchResponse,
-    OffsetFetchResponseGroup,
 )
 from snakka.protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from snakka.protocol.messages.txn_offset_commit import (
@@ -70,12 +73,13 @@ class Groups:
         partition_count: Callable[[], int],  # of __consumer_offsets
         timers: Timers,
         random: Random,
+        topics: Topics = NO_TOPICS,
     ) -> None:
         self._settings = settings
         self._partition_count = partition_count
         self._random = random
         self._runtime = Runtime(
-            lambda: GroupMachine(settings), GROUP_RECORDS, timers, host_settings
+            lambda: GroupMachine(settings, topics), GROUP_RECORDS, timers, host_settings
         )
 
     async def __aenter__(self) -> "Groups":
@@ -107,7 +111,7 @@ class Groups:
             self._check_session_timeout(request.session_timeout_ms)
             response = await self._execute(
                 request.group_id,
-                lambda machine, now_ms: machine.joining.join(request, client, now_ms, self._random),
+                lambda machine, now_ms: machine.join(request, client, now_ms, self._random),
             )
         except CoordinatorError as error:
             response = refuse_join(error.code, request.member_id)
@@ -146,6 +150,19 @@ class Groups:
             return LeaveGroupResponse(error_code=error.code, members=[])
         return forms.fit_leave_response(response, client.api_version)
 
+    async def consumer_group_heartbeat(
+        self, request: ConsumerGroupHeartbeatRequest, client: ClientInfo
+    ) -> ConsumerGroupHeartbeatResponse:
+        try:
+            return await self._execute(
+                request.group_id,
+                lambda machine, now_ms: machine.consumers.heartbeat(
+                    request, client, now_ms, self._random
+                ),
+            )
+        except CoordinatorError as error:
+            return forms.refuse_consumer_heartbeat(error.code)
+
     async def commit_offsets(
         self, request: OffsetCommitRequest, client: ClientInfo
     ) -> OffsetCommitResponse:
@@ -182,7 +199,7 @@ class Groups:
         self, request: OffsetFetchRequest, client: ClientInfo
     ) -> OffsetFetchResponse:
         asked = forms.widen_fetch_request(request, client.api_version)
-        started = [self._start(each.group_id, _fetch(each, request)) for each in asked]
+        started = [self._start(each.group_id, commands.fetch(each, request)) for each in asked]
         groups = [
             await _answer(each, forms.fetch_refusal(group))
             for group, each in zip(asked, started, strict=True)
@@ -203,7 +220,7 @@ class Groups:
     async def delete_groups(
         self, request: DeleteGroupsRequest, client: ClientInfo
     ) -> DeleteGroupsResponse:
-        started = {each: self._start(each, _delete(each)) for each in request.groups_names}
+        started = {each: self._start(each, commands.delete(each)) for each in request.groups_names}
         results = []
         for group_id, each in started.items():
             code: ErrorCode = await _answer(each, _same)
@@ -220,7 +237,8 @@ class Groups:
         self, request: DescribeGroupsRequest, client: ClientInfo
     ) -> DescribeGroupsResponse:
         started = {
-            each: self._start(each, _describe(each, client.api_version)) for each in request.groups
+            each: self._start(each, commands.describe(each, client.api_version))
+            for each in request.groups
         }
         groups = [
             await _answer(each, forms.describe_refusal(group_id))
@@ -228,11 +246,23 @@ class Groups:
         ]
         return DescribeGroupsResponse(groups=groups)
 
+    async def describe_consumer_groups(
+        self, request: ConsumerGroupDescribeRequest, client: ClientInfo
+    ) -> ConsumerGroupDescribeResponse:
+        started = {
+            each: self._start(each, commands.describe_consumer(each)) for each in request.group_ids
+        }
+        groups = [
+            await _answer(each, forms.consumer_describe_refusal(group_id))
+            for group_id, each in started.items()
+        ]
+        return ConsumerGroupDescribeResponse(throttle_time_ms=0, groups=groups)
+
     async def list_groups(
         self, request: ListGroupsRequest, client: ClientInfo
     ) -> ListGroupsResponse:
         try:
-            started = [hosted.execute(_list(request)) for hosted in self._runtime]
+            started = [hosted.execute(commands.list_all(request)) for hosted in self._runtime]
             groups = [group for each in started for group in await each]
         except CoordinatorError as error:
             return ListGroupsResponse(error_code=error.code, groups=[])
@@ -276,23 +306,3 @@ async def _answer(started: Started[R], refusal: Callable[[ErrorCode], R]) -> R:
 
 def _same(code: ErrorCode) -> ErrorCode:
     return code
-
-
-def _fetch(
-    group: OffsetFetchRequestGroup, request: OffsetFetchRequest
-) -> Command[GroupMachine, OffsetFetchResponseGroup]:
-    stable = request.require_stable
-    return lambda machine, now_ms: fetch(machine.offsets, group, require_stable=stable)
-
-
-def _delete(group_id: str) -> Command[GroupMachine, ErrorCode]:
-    return lambda machine, now_ms: machine.removals.delete_group(group_id)
-
-
-def _describe(group_id: str, api_version: int) -> Command[GroupMachine, DescribedGroup]:
-    return lambda machine, now_ms: Decision(describe(machine.groups, group_id, api_version))
-
-
-def _list(request: ListGroupsRequest) -> Command[GroupMachine, list[ListedGroup]]:
-    states, types = request.states_filter, request.types_filter
-    return lambda machine, now_ms: Decision(list_groups(machine.groups, states, types))

@@ -3,15 +3,17 @@
 Replay is the one way into hard state (see ClassicGroup and Offsets for which that is); deadlines
 and who waits are this leader's view. Commands are the methods of the parts, which share the table.
 
-Not here: consumer groups (KIP-848), share and streams groups. Their records stay in the log unread.
+Not here: share and streams groups. Their records stay in the log unread.
 """
 
+from dataclasses import replace
 from itertools import count
+from random import Random
 
 from snakka.coordinators.decision import Decision, WrittenRecord
 from snakka.coordinators.groups.classic.joining import Joining
 from snakka.coordinators.groups.classic.leaving import Leaving
-from snakka.coordinators.groups.classic.outcome import Outcome
+from snakka.coordinators.groups.classic.outcome import Outcome, refuse_join
 from snakka.coordinators.groups.classic.rebalancing import Rebalancing
 from snakka.coordinators.groups.classic.sessions import (
     Due,
@@ -23,21 +25,46 @@ from snakka.coordinators.groups.classic.sessions import (
 )
 from snakka.coordinators.groups.classic.stored import replay_generation
 from snakka.coordinators.groups.classic.syncing import Syncing
+from snakka.coordinators.groups.client import ClientInfo
 from snakka.coordinators.groups.committing import OffsetCommits
+from snakka.coordinators.groups.consumer.describing import describe
+from snakka.coordinators.groups.consumer.group import ConsumerGroup
+from snakka.coordinators.groups.consumer.heartbeating import Heartbeats
+from snakka.coordinators.groups.consumer.sessions import ConsumerSessionEnd, RevocationEnd
+from snakka.coordinators.groups.consumer.stored import ConsumerKey, group_tombstones
+from snakka.coordinators.groups.consumer.stored import replay as replay_consumer
+from snakka.coordinators.groups.consumer.topics import Topics
+from snakka.coordinators.groups.fetching import fetch
 from snakka.coordinators.groups.offsets import Offsets
 from snakka.coordinators.groups.removing import Removals
 from snakka.coordinators.groups.settings import GroupSettings
-from snakka.coordinators.groups.table import GroupTable, get_or_create
+from snakka.coordinators.groups.table import ConsumerGroupTable, GroupTable, get_or_create
+from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.internal.classic_groups import GroupMetadataKey, GroupMetadataValue
+from snakka.protocol.internal.consumer_groups import (
+    ConsumerGroupCurrentMemberAssignmentKey,
+    ConsumerGroupMemberMetadataKey,
+    ConsumerGroupMetadataKey,
+    ConsumerGroupTargetAssignmentMemberKey,
+    ConsumerGroupTargetAssignmentMetadataKey,
+)
+from snakka.protocol.internal.kinds import CoordinatorValue
 from snakka.protocol.internal.offsets import OffsetCommitKey, OffsetCommitValue
+from snakka.protocol.messages.consumer_group_describe import (
+    DescribedGroup as DescribedConsumerGroup,
+)
+from snakka.protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
+from snakka.protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchResponseGroup
 
 
 class GroupMachine:
     """The parts that decide, and the state that they share."""
 
-    def __init__(self, settings: GroupSettings) -> None:
+    def __init__(self, settings: GroupSettings, topics: Topics) -> None:
         self._settings = settings
+        self._topics = topics
         self.groups: GroupTable = {}
+        self.consumer_groups: ConsumerGroupTable = {}
         self.offsets = Offsets()
         self._sessions = Sessions()
         tokens = count(1)
@@ -45,13 +72,43 @@ class GroupMachine:
         self.joining = Joining(self.groups, self._sessions, self._rebalancing, tokens, settings)
         self.syncing = Syncing(self.groups, self._sessions, tokens)
         self.leaving = Leaving(self.groups, self._sessions, self._rebalancing)
-        self.commits = OffsetCommits(self.groups, self._sessions, settings)
-        self.removals = Removals(self.groups, self.offsets, self._sessions, settings)
+        self.commits = OffsetCommits(self.groups, self.consumer_groups, self._sessions, settings)
+        self.removals = Removals(
+            self.groups, self.consumer_groups, self.offsets, self._sessions, settings
+        )
+        self.consumers = Heartbeats(
+            self.consumer_groups, self.groups, self._sessions.deadlines, topics, settings
+        )
+
+    def join(
+        self, request: JoinGroupRequest, client: ClientInfo, now_ms: int, random: Random
+    ) -> Decision[JoinGroupResponse]:
+        """JoinGroup, which an empty consumer group makes room for."""
+        group = self.consumer_groups.get(request.group_id)
+        if group is not None and group.members:
+            error = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+            return Decision(refuse_join(error, request.member_id))
+        decision = self.joining.join(request, client, now_ms, random)
+        if group is None:
+            return decision
+        return replace(decision, records=(*group_tombstones(request.group_id), *decision.records))
+
+    def describe_consumer_group(self, group_id: str) -> Decision[DescribedConsumerGroup]:
+        return Decision(describe(self.consumer_groups, self._topics, group_id))
+
+    def fetch(
+        self, request: OffsetFetchRequestGroup, *, require_stable: bool
+    ) -> Decision[OffsetFetchResponseGroup]:
+        group = self.consumer_groups.get(request.group_id)
+        if group is not None:
+            group.check_fetch(request.member_id, request.member_epoch)
+        return fetch(self.offsets, request, require_stable=require_stable)
 
     def replay(self, record: WrittenRecord) -> None:
         match record.key, record.value:
             case OffsetCommitKey() as key, OffsetCommitValue() as value:
-                get_or_create(self.groups, key.group)
+                if key.group not in self.consumer_groups:
+                    get_or_create(self.groups, key.group)
                 self.offsets.replay(key, value, record.offset, record.producer_id)
             case OffsetCommitKey() as key, None:
                 self.offsets.replay(key, None, record.offset, record.producer_id)
@@ -61,6 +118,26 @@ class GroupMachine:
                 group = self.groups.pop(key.group, None)
                 if group is not None:
                     self._sessions.end_all(group)
+            case ConsumerGroupMetadataKey() as key, None:
+                self.consumer_groups.pop(key.group_id, None)
+                self.consumers.forget(key.group_id)
+            case (
+                ConsumerGroupMetadataKey()
+                | ConsumerGroupMemberMetadataKey()
+                | ConsumerGroupTargetAssignmentMetadataKey()
+                | ConsumerGroupTargetAssignmentMemberKey()
+                | ConsumerGroupCurrentMemberAssignmentKey()
+            ) as key, value:
+                self._replay_consumer(key, value)
+
+    def _replay_consumer(self, key: ConsumerKey, value: CoordinatorValue | None) -> None:
+        group = self.consumer_groups.get(key.group_id)
+        if group is None:
+            if value is None:
+                return
+            self.groups.pop(key.group_id, None)  # it only kept offsets, as far as was known
+            group = self.consumer_groups[key.group_id] = ConsumerGroup(key.group_id)
+        replay_consumer(group, key, value)
 
     def replay_end_transaction(self, producer_id: int, is_committed: bool) -> None:
         self.offsets.replay_end_transaction(producer_id, is_committed)
@@ -72,6 +149,8 @@ class GroupMachine:
                 self._sessions.renew(group, member, now_ms)
             if len(group.members) > self._settings.max_size:
                 self._rebalancing.prepare(group, outcome, now_ms)
+        for consumer_group in self.consumer_groups.values():
+            self.consumers.start_sessions(consumer_group, now_ms)
         self._check_offsets_in(self._settings.offsets_retention_check_interval_ms, now_ms)
         return outcome.decide(None)
 
@@ -89,6 +168,11 @@ class GroupMachine:
     def _expire(self, due: Due, outcome: Outcome, now_ms: int) -> None:
         if isinstance(due, OffsetCheck):
             self._expire_offsets(outcome, now_ms)
+            return
+        if isinstance(due, ConsumerSessionEnd | RevocationEnd):
+            consumer_group = self.consumer_groups.get(due.group_id)
+            if consumer_group is not None and due.member_id in consumer_group.members:
+                outcome.records += self.consumers.fence(consumer_group, due.member_id)
             return
         group = self.groups.get(due.group_id)
         if group is None:

@@ -47,6 +47,9 @@ class Offsets:
     def of_group(self, group_id: str) -> Mapping[TopicPartition, CommittedOffset]:
         return self._committed.get(group_id, {})
 
+    def group_ids(self) -> set[str]:
+        return {*self._committed, *self._producers}
+
     def is_pending(self, group_id: str, partition: TopicPartition) -> bool:
         """Whether an open transaction is about to change the position."""
         return any(

@@ -5,13 +5,15 @@ only keeps offsets or no longer subscribes to the topic (KIP-211). A group witho
 members goes with them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from snakka.coordinators.decision import Decision, NewRecord
 from snakka.coordinators.errors import CoordinatorError
 from snakka.coordinators.groups.classic import stored
 from snakka.coordinators.groups.classic.group import ClassicGroup, State
 from snakka.coordinators.groups.classic.sessions import Sessions
+from snakka.coordinators.groups.consumer.group import ConsumerGroup
+from snakka.coordinators.groups.consumer.stored import group_tombstones
 from snakka.coordinators.groups.offsets import (
     NO_EXPIRY,
     CommittedOffset,
@@ -20,7 +22,7 @@ from snakka.coordinators.groups.offsets import (
     tombstone,
 )
 from snakka.coordinators.groups.settings import GroupSettings
-from snakka.coordinators.groups.table import GroupTable
+from snakka.coordinators.groups.table import ConsumerGroupTable, GroupTable
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.messages.offset_delete import (
     OffsetDeleteRequest,
@@ -34,18 +36,23 @@ class Removals:
     """Decides what is to be forgotten."""
 
     def __init__(
-        self, groups: GroupTable, offsets: Offsets, sessions: Sessions, settings: GroupSettings
+        self,
+        groups: GroupTable,
+        consumer_groups: ConsumerGroupTable,
+        offsets: Offsets,
+        sessions: Sessions,
+        settings: GroupSettings,
     ) -> None:
         self._groups = groups
+        self._consumer_groups = consumer_groups
         self._offsets = offsets
         self._sessions = sessions
         self._settings = settings
 
     def delete_offsets(self, request: OffsetDeleteRequest) -> Decision[OffsetDeleteResponse]:
-        group = self._groups.get(request.group_id)
-        if group is None:
-            raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
-        if group.state is not State.EMPTY and not group.is_consumer:
+        group = self._get(request.group_id)
+        is_classic = isinstance(group, ClassicGroup) and not group.is_consumer
+        if is_classic and group.state != State.EMPTY:
             raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
         known = set(self._offsets.known_partitions(group.group_id))
         records: list[NewRecord] = []
@@ -69,14 +76,12 @@ class Removals:
         return Decision(response, tuple(records))
 
     def delete_group(self, group_id: str) -> Decision[ErrorCode]:
-        group = self._groups.get(group_id)
-        if group is None:
-            return Decision(ErrorCode.GROUP_ID_NOT_FOUND)
-        if group.state is not State.EMPTY:
-            return Decision(ErrorCode.NON_EMPTY_GROUP)
+        group = self._get(group_id)
+        if group.state != State.EMPTY:
+            raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
         known = self._offsets.known_partitions(group_id)
         records = [tombstone(group_id, each) for each in known]
-        return Decision(ErrorCode.NONE, (*records, stored.tombstone(group_id)))
+        return Decision(ErrorCode.NONE, (*records, *_tombstones(group)))
 
     def delete_topics(self, topics: Iterable[str]) -> Decision[None]:
         """Positions in topics that are no more."""
@@ -85,7 +90,7 @@ class Removals:
             None,
             tuple(
                 tombstone(group_id, each)
-                for group_id in self._groups
+                for group_id in self._offsets.group_ids()
                 for each in self._offsets.known_partitions(group_id)
                 if each.topic in deleted
             ),
@@ -95,7 +100,7 @@ class Removals:
         """Some of what has expired; the response says whether there may be more at once."""
         records: list[NewRecord] = []
         records_max = self._settings.expired_offsets_max
-        for group in self._groups.values():
+        for group in self._all_groups():
             records += self._expire_group(group, records_max - len(records), now_ms)
             if len(records) >= records_max:
                 return Decision(True, tuple(records))
@@ -108,7 +113,19 @@ class Removals:
             self._sessions.end_all(group)
             self._groups.pop(group.group_id, None)
 
-    def _expire_group(self, group: ClassicGroup, records_max: int, now_ms: int) -> list[NewRecord]:
+    def _all_groups(self) -> Iterator[ClassicGroup | ConsumerGroup]:
+        yield from self._groups.values()
+        yield from self._consumer_groups.values()
+
+    def _get(self, group_id: str) -> ClassicGroup | ConsumerGroup:
+        group = self._groups.get(group_id) or self._consumer_groups.get(group_id)
+        if group is None:
+            raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
+        return group
+
+    def _expire_group(
+        self, group: ClassicGroup | ConsumerGroup, records_max: int, now_ms: int
+    ) -> list[NewRecord]:
         committed = self._offsets.of_group(group.group_id)
         expired = [
             partition
@@ -117,13 +134,16 @@ class Removals:
         ]
         records = [tombstone(group.group_id, each) for each in expired[:records_max]]
         has_transactions = self._offsets.has_transactions(group.group_id)
-        is_unused = group.state is State.EMPTY and not group.pending_joins
-        if is_unused and len(records) == len(committed) and not has_transactions:
-            records.append(stored.tombstone(group.group_id))
+        if group.is_unused and len(records) == len(committed) and not has_transactions:
+            records += _tombstones(group)
         return records
 
     def _is_expired(
-        self, group: ClassicGroup, partition: TopicPartition, each: CommittedOffset, now_ms: int
+        self,
+        group: ClassicGroup | ConsumerGroup,
+        partition: TopicPartition,
+        each: CommittedOffset,
+        now_ms: int,
     ) -> bool:
         if group.is_subscribed(partition.topic):
             return False
@@ -135,8 +155,19 @@ class Removals:
         return since_ms is not None and now_ms - since_ms >= self._settings.offsets_retention_ms
 
 
-def _retained_since_ms(group: ClassicGroup, committed: CommittedOffset) -> int | None:
+def _tombstones(group: ClassicGroup | ConsumerGroup) -> Iterable[NewRecord]:
+    """What ends a group without members."""
+    if isinstance(group, ConsumerGroup):
+        return group_tombstones(group.group_id)
+    return [stored.tombstone(group.group_id)]
+
+
+def _retained_since_ms(
+    group: ClassicGroup | ConsumerGroup, committed: CommittedOffset
+) -> int | None:
     """When the time to keep an offset began, if it has."""
+    if isinstance(group, ConsumerGroup):
+        return committed.commit_timestamp_ms
     if group.protocol_type is None:
         return committed.commit_timestamp_ms
     if group.state is State.EMPTY:

@@ -19,6 +19,10 @@ class GroupSettings:
     offsets_retention_ms: int = 7 * 24 * 60 * _MINUTE_MS  # offsets.retention.minutes
     offsets_retention_check_interval_ms: int = 10 * _MINUTE_MS
 
+    consumer_session_timeout_ms: int = 45_000  # group.consumer.session.timeout.ms
+    consumer_heartbeat_interval_ms: int = 5_000  # group.consumer.heartbeat.interval.ms
+    consumer_max_size: int = _INT32_MAX  # group.consumer.max.size
+
     # A member that has no id yet cannot send heartbeats; this ends the JoinGroup of one that died.
     new_member_join_timeout_ms: int = 5 * _MINUTE_MS
     # One batch of tombstones; more of them follow at once.

@@ -63,6 +63,11 @@ class ClassicGroup:
         return len(self.members) == self.members.joined_count and not self.pending_joins
 
     @property
+    def is_unused(self) -> bool:
+        """Whether it only keeps offsets, and nobody is about to join."""
+        return self.state is State.EMPTY and not self.pending_joins
+
+    @property
     def is_consumer(self) -> bool:
         return self.protocol_type == CONSUMER_PROTOCOL_TYPE
 

@@ -5,6 +5,7 @@ from typing import NamedTuple, TypeAlias
 from snakka.coordinators.deadlines import Deadlines
 from snakka.coordinators.groups.classic.group import ClassicGroup
 from snakka.coordinators.groups.classic.members import Member
+from snakka.coordinators.groups.consumer.sessions import ConsumerSessionEnd, RevocationEnd
 
 
 class SessionEnd(NamedTuple):
@@ -35,7 +36,7 @@ class OffsetCheck(NamedTuple):
     kind: str = "offsets"
 
 
-Due: TypeAlias = SessionEnd | JoinEnd | SyncEnd | OffsetCheck
+Due: TypeAlias = SessionEnd | JoinEnd | SyncEnd | OffsetCheck | ConsumerSessionEnd | RevocationEnd
 
 
 class Sessions:

@@ -1,0 +1,26 @@
+"""Topics that the test makes up."""
+
+from dataclasses import dataclass, field
+
+from snakka.coordinators.groups.consumer.topics import TopicInfo
+from snakka.protocol.types import Uuid
+
+
+@dataclass
+class FakeTopics:
+    version: int = 0
+    by_name: dict[str, TopicInfo] = field(default_factory=dict)
+
+    def put(self, name: str, partition_count: int) -> None:
+        self.version += 1
+        self.by_name[name] = TopicInfo(topic_id(name), name, partition_count)
+
+    def find(self, name: str) -> TopicInfo | None:
+        return self.by_name.get(name)
+
+    def find_by_id(self, topic_id: Uuid) -> TopicInfo | None:
+        return next((each for each in self.by_name.values() if each.topic_id == topic_id), None)
+
+
+def topic_id(name: str) -> Uuid:
+    return Uuid(name.encode().ljust(16))
