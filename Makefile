@@ -22,6 +22,7 @@ lint: $(READY)
 bench: $(READY)
 	$(BIN)/python -m bench.codec
 	$(BIN)/python -m bench.columns
+	$(BIN)/python -m bench.storage
 
 docs: $(READY)
 	$(BIN)/python docs/generate.py

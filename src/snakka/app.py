@@ -36,6 +36,7 @@ from snakka.node.config_rules import NodeConfigRules
 from snakka.node.coordinating import GroupPartitions
 from snakka.node.election_file import QUORUM_STATE, read_election
 from snakka.node.formatting import Identity, NotFormattedError, open_or_format
+from snakka.node.group_topics import ImageTopics
 from snakka.node.hosting import Hosting
 from snakka.node.membership import Membership, Registration
 from snakka.node.metadata_follower import MetadataFollower
@@ -259,7 +260,9 @@ class _Builder:
                 "offsets.retention.check.interval.ms"
             ),
         )
-        return Groups(settings, HostSettings(), self._count_group_partitions, timers, self._rng)
+        topics = ImageTopics(lambda: self._follower.image)
+        count = self._count_group_partitions
+        return Groups(settings, HostSettings(), count, timers, self._rng, topics)
 
     def _count_group_partitions(self) -> int:
         topic = self._follower.image.topics.find(OFFSETS_TOPIC)

@@ -95,24 +95,32 @@ def test_a_group_goes_on_where_it_has_committed(broker: BrokerProcess) -> None:
     assert message.value() == b"three"
 
 
-def test_two_members_share_a_topic(broker: BrokerProcess) -> None:
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_two_members_share_a_topic(broker: BrokerProcess, protocol: str) -> None:
+    topic = f"shared-{protocol}"
     admin = AdminClient(quiet(bootstrap_servers=broker.bootstrap))
-    admin.create_topics([NewTopic("shared", 4, 1)])["shared"].result(20)
+    admin.create_topics([NewTopic(topic, 4, 1)])[topic].result(20)
+    produced(broker, topic, [b"value"])
     settings = quiet(
-        bootstrap_servers=broker.bootstrap, group_id="sharing", auto_offset_reset="earliest"
+        bootstrap_servers=broker.bootstrap,
+        group_id=f"sharing-{protocol}",
+        group_protocol=protocol,
+        auto_offset_reset="earliest",
     )
     members = [Consumer(settings) for _ in range(2)]
     for member in members:
-        member.subscribe(["shared"])
+        member.subscribe([topic])
+    values = []
     for _ in range(200):
-        for member in members:
-            member.poll(0.1)
-        if sorted(len(member.assignment()) for member in members) == [2, 2]:
+        found = [member.poll(0.1) for member in members]
+        values += [message.value() for message in found if message is not None]
+        if values and sorted(len(member.assignment()) for member in members) == [2, 2]:
             break
     assigned = [partition.partition for member in members for partition in member.assignment()]
     for member in members:
         member.close()
     assert sorted(assigned) == [0, 1, 2, 3]
+    assert values == [b"value"]
 
 
 def test_librdkafkas_admin(broker: BrokerProcess) -> None:
@@ -181,7 +189,7 @@ def test_aiokafka_produces_and_consumes(broker: BrokerProcess) -> None:
             group_id="aiokafka",
             auto_offset_reset="earliest",
         )
-        values = []
+        values: list[bytes] = []
         async with consumer:
             while len(values) < COUNT:
                 values.append((await asyncio.wait_for(consumer.getone(), 20)).value)

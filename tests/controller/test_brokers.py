@@ -6,7 +6,8 @@ import pytest
 
 from snakka.controller.broker_fencing import fence_stale_broker, unfenced_ids, unregister_broker
 from snakka.controller.broker_heartbeat import heartbeat
-from snakka.controller.broker_registration import register_broker, register_controller
+from snakka.controller.broker_registration import register_broker
+from snakka.controller.controller_registration import register_controller
 from snakka.controller.sessions import BrokerSessions
 from snakka.metadata.versions import default_levels
 from snakka.protocol.error_codes import ErrorCode

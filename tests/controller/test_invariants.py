@@ -64,7 +64,7 @@ class Chaos:
             assert now.leader in (was.leader, NO_LEADER) or now.leader_epoch > was.leader_epoch
             if not self.is_unclean:
                 # Where nobody is left who has all records, the last leader has most (KIP-966).
-                last = was.last_known_elr if not {*was.isr, *was.elr} else ()
+                last = () if was.isr or now.elr else was.last_known_elr
                 assert not now.leader_recovery_state or was.leader_recovery_state or last
                 allowed = {*was.isr, *was.elr, *self.joined, *last}
                 assert now.leader in (NO_LEADER, *allowed)

@@ -166,6 +166,9 @@ class TestPartitionChanges:
             cleared = replayed(ClearElrRecord(topic_name=name), image=after)
             found = cleared.topics.by_id[topic_id(1)].partitions[0]
             assert (found.elr, found.last_known_elr) == ((), ())
+            assert found.partition_epoch == 2
+            again = replayed(ClearElrRecord(topic_name=name), image=cleared)
+            assert again.topics == cleared.topics
 
     def test_of_replicas_in_an_old_log_leave_the_directories_open(self) -> None:
         after = replayed(self.changed(replicas=[1, 2]), image=self.image)

@@ -42,7 +42,7 @@ def alter_partition(view: View, request: AlterPartitionRequest) -> Decision[Alte
                       for each in asked.partitions]  # fmt: skip
         topics.append(ResponseTopicData(topic_id=asked.topic_id, partitions=partitions))
     response = AlterPartitionResponse(throttle_time_ms=0, error_code=ErrorCode.NONE, topics=topics)
-    return Decision(response, records)
+    return Decision(response, records, is_atomic=False)
 
 
 def _alter(

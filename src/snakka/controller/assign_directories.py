@@ -45,7 +45,7 @@ def assign_replicas_to_dirs(
     response = AssignReplicasToDirsResponse(
         throttle_time_ms=0, error_code=ErrorCode.NONE, directories=directories
     )
-    return Decision(response, records)
+    return Decision(response, records, is_atomic=False)
 
 
 def _assign(

@@ -68,7 +68,7 @@ def fence_stale_broker(view: View, sessions: BrokerSessions, now_ms: int) -> Dec
     if not stale:
         return Decision(None)
     sessions.end_shutdown(stale[0])
-    return Decision(stale[0], fence(view, view.image.brokers[stale[0]]))
+    return Decision(stale[0], fence(view, view.image.brokers[stale[0]]), is_atomic=False)
 
 
 def unfenced_ids(view: View) -> list[int]:
@@ -88,7 +88,7 @@ def unregister_broker(
     # A partition has a broker in its ISR or in its ELR, never in both.
     records += without_broker(view, broker.broker_id, list(in_elr(view, broker.broker_id)))
     records.append(UnregisterBrokerRecord(broker_id=broker.broker_id, broker_epoch=broker.epoch))
-    return Decision(_unregistered(ErrorCode.NONE, None), records)
+    return Decision(_unregistered(ErrorCode.NONE, None), records, is_atomic=False)
 
 
 def _unregistered(code: ErrorCode, message: str | None) -> UnregisterBrokerResponse:

@@ -69,7 +69,7 @@ def heartbeat(
     records = [] if before is after else _transition(view, broker, after)
     _track_shutdown(view, sessions, broker, after, len(records))
     records += _directory_changes(view, broker, request)
-    return Decision(_response(sessions, broker, after, request), records)
+    return Decision(_response(sessions, broker, after, request), records, is_atomic=False)
 
 
 def _state(sessions: BrokerSessions, broker: Broker) -> _State:

@@ -1,8 +1,8 @@
-"""BrokerRegistration and ControllerRegistration: a process enters the cluster.
+"""BrokerRegistration: a process enters the cluster as a broker.
 
 A process is known by its incarnation id. A new one gets a new epoch, which is the offset of its
 registration in the metadata log, and starts fenced; the same one may amend its registration and
-keeps both. KIP-631, KIP-584 features, KIP-858 log directories, KIP-919, KIP-966, KIP-1066.
+keeps both. KIP-631, KIP-584 features, KIP-858 log directories, KIP-966.
 
 Not here: how a broker comes to be unfenced (broker_heartbeat.py).
 """
@@ -21,18 +21,11 @@ from snakka.protocol.internal.kinds import MetadataRecord
 from snakka.protocol.internal.metadata import (
     BrokerEndpoint,
     BrokerFeature,
-    ControllerEndpoint,
-    ControllerFeature,
     RegisterBrokerRecord,
-    RegisterControllerRecord,
 )
 from snakka.protocol.messages.broker_registration import (
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
-)
-from snakka.protocol.messages.controller_registration import (
-    ControllerRegistrationRequest,
-    ControllerRegistrationResponse,
 )
 from snakka.protocol.types import format_uuid
 
@@ -56,47 +49,6 @@ def register_broker(
     return Decision(_registered(ErrorCode.NONE, record.broker_epoch), [*cleanup, record])
 
 
-def register_controller(
-    view: View, request: ControllerRegistrationRequest
-) -> Decision[ControllerRegistrationResponse]:
-    if not view.image.metadata_version.has_controller_registration:
-        return Decision(
-            ControllerRegistrationResponse(
-                throttle_time_ms=0,
-                error_code=ErrorCode.UNSUPPORTED_VERSION,
-                error_message=(
-                    "The current MetadataVersion is too old to support controller registrations."
-                ),
-            )
-        )
-    record = RegisterControllerRecord(
-        controller_id=request.controller_id,
-        incarnation_id=request.incarnation_id,
-        zk_migration_ready=False,
-        end_points=[
-            ControllerEndpoint(
-                name=each.name,
-                host=each.host,
-                port=each.port,
-                security_protocol=each.security_protocol,
-            )
-            for each in request.listeners
-        ],
-        features=[
-            ControllerFeature(
-                name=each.name,
-                min_supported_version=each.min_supported_version,
-                max_supported_version=each.max_supported_version,
-            )
-            for each in request.features
-        ],
-    )
-    response = ControllerRegistrationResponse(
-        throttle_time_ms=0, error_code=ErrorCode.NONE, error_message=None
-    )
-    return Decision(response, [record])
-
-
 def _check_cluster(view: View, request: BrokerRegistrationRequest) -> None:
     if request.cluster_id != view.settings.cluster_id:
         raise RefusedError(
@@ -117,7 +69,10 @@ def _check_duplicate(
     request: BrokerRegistrationRequest,
     now_ms: int,
 ) -> None:
-    """Two processes with one id: the one that is heard of stays."""
+    """Two processes with one id: the one that serves and is heard of stays.
+
+    A fenced one is let go: it has shut down, or has not begun to serve.
+    """
     if existing is None or existing.fenced or existing.incarnation_id == request.incarnation_id:
         return
     if sessions.is_valid(request.broker_id, now_ms):

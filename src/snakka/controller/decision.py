@@ -12,10 +12,16 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Decision(Generic[R]):
-    """The records are appended in one batch: all of them come to be, or none."""
+    """The records of an atomic decision come to be together or not at all.
+
+    Those of another may be appended in several batches, in their order: it follows from what
+    happened to a broker rather than from a request, has as many records as there are partitions,
+    and what a crash cuts off the next controller decides again.
+    """
 
     response: R
     records: Sequence[MetadataRecord] = ()
+    is_atomic: bool = True
 
 
 class RefusedError(Exception):

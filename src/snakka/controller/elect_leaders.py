@@ -61,7 +61,7 @@ def elect_leaders(view: View, request: ElectLeadersRequest) -> Decision[ElectLea
     response = ElectLeadersResponse(
         throttle_time_ms=0, error_code=ErrorCode.NONE, replica_election_results=results
     )
-    return Decision(response, records)
+    return Decision(response, records, is_atomic=False)
 
 
 def balance_leaders(view: View) -> Decision[bool]:
@@ -69,12 +69,12 @@ def balance_leaders(view: View) -> Decision[bool]:
     records: list[MetadataRecord] = []
     for key in tuple(view.partitions.imbalanced):
         if len(records) == ELECTIONS_MAX:
-            return Decision(True, records)
+            return Decision(True, records, is_atomic=False)
         topic, partition = view.partition(key)
         record = change_of(view, topic, key.partition_id, Election.PREFERRED).record()
         if record is not None and record.leader == partition.replicas[0]:
             records.append(record)
-    return Decision(False, records)
+    return Decision(False, records, is_atomic=False)
 
 
 def elect_uncleanly(view: View) -> Decision[bool]:
@@ -82,13 +82,13 @@ def elect_uncleanly(view: View) -> Decision[bool]:
     records: list[MetadataRecord] = []
     for key in tuple(view.partitions.leaderless):
         if len(records) == ELECTIONS_MAX:
-            return Decision(True, records)
+            return Decision(True, records, is_atomic=False)
         topic, _ = view.partition(key)
         if view.elects_uncleanly(topic.name):
             record = change_of(view, topic, key.partition_id, Election.UNCLEAN).record()
             if record is not None:
                 records.append(record)
-    return Decision(False, records)
+    return Decision(False, records, is_atomic=False)
 
 
 def _elect(

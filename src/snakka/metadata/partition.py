@@ -84,7 +84,10 @@ class Partition:
         return self.directories if len(self.directories) == count else (MIGRATING,) * count
 
     def without_elr(self) -> "Partition":
-        return replace(self, elr=(), last_known_elr=()) if self.elr or self.last_known_elr else self
+        """Being cleared of eligible replicas is a change, and so a partition epoch."""
+        if not self.elr and not self.last_known_elr:
+            return self
+        return replace(self, elr=(), last_known_elr=(), partition_epoch=self.partition_epoch + 1)
 
     def record(self, topic_id: Uuid, partition_id: int) -> PartitionRecord:
         return PartitionRecord(

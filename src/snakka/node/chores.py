@@ -80,7 +80,6 @@ class Chores:
         self._now_ms = now_ms
         self._flushed_at_ms: dict[TopicPartition, int] = {}
         self._cleaner_thread = ThreadPoolExecutor(1, "log-cleaner")
-        self._uncleanable: set[TopicPartition] = set()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -141,7 +140,10 @@ class Chores:
     async def _compact(self) -> None:
         directory = self._directory
         due = find_due_for_compaction(
-            directory.logs, directory.cleaned_offsets, self._uncleanable, now_ms=self._now_ms()
+            directory.logs,
+            directory.cleaned_offsets,
+            directory.uncleanable.keys(),
+            now_ms=self._now_ms(),
         )
         for partition, cleanable in due:
             await self._compact_one(partition, directory.logs[partition], cleanable)
@@ -152,12 +154,13 @@ class Chores:
         pass_ = Compaction(each, cleanable, self._cleaner, now_ms=self._now_ms())
         try:
             done = await compact(pass_, self._cleaner_thread)
-        except UncleanableError:
-            self._uncleanable.add(partition)
+        except UncleanableError as error:
+            self._directory.uncleanable[partition] = error
             log.exception("%s is compacted no more until it is mended", partition)
             return
         if done is not None:
-            self._directory.cleaned_offsets[partition] = done.end_offset
+            end_offset = done.end_offset
+            await self._in_thread(lambda: self._directory.was_compacted(partition, end_offset))
 
     def _expire_producers(self) -> None:
         now_ms = self._now_ms()

@@ -53,5 +53,8 @@ class ReplicaLog:
 
     async def read(self, offset: int, max_bytes: int) -> bytes:
         log = self._replica.log
-        found = log.read(offset, max_bytes=max_bytes, max_offset=log.log_end_offset)
+        try:
+            found = log.read(offset, max_bytes=max_bytes, max_offset=log.log_end_offset)
+        except TOLD_ERRORS as error:
+            raise LogRefusedError(error_code(error)) from error
         return await asyncio.to_thread(found.copy)

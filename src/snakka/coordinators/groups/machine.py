@@ -121,6 +121,8 @@ class GroupMachine:
             case ConsumerGroupMetadataKey() as key, None:
                 self.consumer_groups.pop(key.group_id, None)
                 self.consumers.forget(key.group_id)
+                if key.group_id in self.offsets.group_ids():
+                    get_or_create(self.groups, key.group_id)  # it still keeps them
             case (
                 ConsumerGroupMetadataKey()
                 | ConsumerGroupMemberMetadataKey()

@@ -7,6 +7,7 @@ Not here: who may commit (committing.py), when offsets expire (expiring.py).
 """
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from snakka.coordinators.decision import NewRecord
@@ -47,8 +48,8 @@ class Offsets:
     def of_group(self, group_id: str) -> Mapping[TopicPartition, CommittedOffset]:
         return self._committed.get(group_id, {})
 
-    def group_ids(self) -> set[str]:
-        return {*self._committed, *self._producers}
+    def group_ids(self) -> AbstractSet[str]:
+        return self._committed.keys() | self._producers.keys()
 
     def is_pending(self, group_id: str, partition: TopicPartition) -> bool:
         """Whether an open transaction is about to change the position."""

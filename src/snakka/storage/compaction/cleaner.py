@@ -63,6 +63,7 @@ class Pass:
     sources: tuple[Source, ...]  # from the log's first segment to the end of the pass
     dirty_position: int  # of the first dirty offset, in its segment
     aborted: tuple[AbortedTransaction, ...]
+    later_bases: tuple[int, ...]  # of the segments after the pass that may hold their markers
     last_batches: Mapping[int, LastBatch]
     now_ms: int
 
@@ -92,10 +93,12 @@ class Cleaner:
     def map_keys(self) -> list[int]:
         """Learns the last offset of the dirty part's keys; says how to group the segments.
 
-        The dirty records are synced first: an older record must not go before the newer one is
-        there to stay.
+        The dirty records are synced first, and the markers that decide on them: no record must go
+        before what it goes for is there to stay.
         """
         self._discard_leftovers()
+        for base_offset in self._work.later_bases:
+            self._disk.open(self._path(base_offset, LOG_SUFFIX)).sync()
         first_dirty = self._work.cleanable.first_dirty_offset
         transactions = CleanedTransactions(
             entry for entry in self._work.aborted if entry.last_offset >= first_dirty
@@ -133,7 +136,7 @@ class Cleaner:
             self._write(sources, writer)
             for path in cleaned.paths:
                 files.get(path).sync()
-            newest = self._disk.status(self._path(sources[-1], LOG_SUFFIX)).modified_ms
+            newest = self._disk.status(self._path(sources[-1].base_offset, LOG_SUFFIX)).modified_ms
             self._disk.set_modified(cleaned.path(LOG_SUFFIX), newest)
             self._disk.sync_directory(directory)
         except BaseException:
@@ -172,7 +175,10 @@ class Cleaner:
         return group_sizes(facts, self._work.config)
 
     def _index_bytes(self, source: Source) -> int:
-        paths = [self._path(source, suffix) for suffix in (OFFSET_INDEX_SUFFIX, TIME_INDEX_SUFFIX)]
+        paths = [
+            self._path(source.base_offset, suffix)
+            for suffix in (OFFSET_INDEX_SUFFIX, TIME_INDEX_SUFFIX)
+        ]
         return max(self._disk.status(path).size_bytes for path in paths)
 
     def _write(self, sources: Sequence[Source], writer: SegmentWriter) -> None:
@@ -213,14 +219,16 @@ class Cleaner:
                 position += batch.header.size_bytes
                 self._throttle.after(batch.header.size_bytes)
         except MalformedError as error:
-            raise UncleanableError(self._path(source, LOG_SUFFIX), position, error.reason) from None
+            raise UncleanableError(
+                self._path(source.base_offset, LOG_SUFFIX), position, error.reason
+            ) from None
         return True
 
     def _open(self, source: Source) -> File:
-        return self._disk.open(self._path(source, LOG_SUFFIX))
+        return self._disk.open(self._path(source.base_offset, LOG_SUFFIX))
 
-    def _path(self, source: Source, suffix: str) -> str:
-        return f"{self._work.directory}/{offset_file_name(source.base_offset, suffix)}"
+    def _path(self, base_offset: int, suffix: str) -> str:
+        return f"{self._work.directory}/{offset_file_name(base_offset, suffix)}"
 
 
 def discard_cleaned(disk: Disk, directory: str, base_offset: int) -> None:

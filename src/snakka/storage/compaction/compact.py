@@ -179,6 +179,8 @@ def _plan(log: Log, cleanable: Cleanable, segments: list[Segment], now_ms: int) 
     first_dirty = cleanable.first_dirty_offset
     dirty = log.segments[log.segments.floor_index(first_dirty)]
     found = dirty.find_batch(first_dirty) if dirty.base_offset < first_dirty else None
+    end_offset = cleanable.end_offset
+    aborted = find_aborted_transactions(log, segments[0].base_offset, end_offset)
     return Pass(
         directory=log.directory,
         config=log.config,
@@ -188,8 +190,11 @@ def _plan(log: Log, cleanable: Cleanable, segments: list[Segment], now_ms: int) 
             for segment, end in zip(segments, ends, strict=True)
         ),
         dirty_position=found.position if found else 0,
-        aborted=tuple(
-            find_aborted_transactions(log, segments[0].base_offset, cleanable.end_offset)
+        aborted=tuple(aborted),
+        later_bases=tuple(
+            segment.base_offset
+            for segment in log.segments
+            if end_offset <= segment.base_offset < log.high_watermark
         ),
         last_batches={
             entry.producer_id: LastBatch(

@@ -42,7 +42,14 @@ def reconcile(
             assigned=kept,
             revoking=revoking,
         )
-    wanted = target - kept
+    return _give(replace(member, assigned=kept), target, target_epoch, is_held)
+
+
+def _give(
+    member: Member, target: Partitions, target_epoch: int, is_held: Callable[[Partition], bool]
+) -> Member:
+    """A member that has nothing to give up gets what is free of what it is to have."""
+    wanted = target - member.assigned
     free = frozenset(each for each in wanted if not is_held(each))
     is_complete = free == wanted
     return replace(
@@ -50,6 +57,6 @@ def reconcile(
         state=MemberState.STABLE if is_complete else MemberState.UNRELEASED_PARTITIONS,
         epoch=target_epoch,
         previous_epoch=member.epoch,
-        assigned=kept | free,
+        assigned=member.assigned | free,
         revoking=NO_PARTITIONS,
     )

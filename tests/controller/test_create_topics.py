@@ -1,26 +1,12 @@
-"""CreateTopics, DeleteTopics, CreatePartitions."""
-
 from collections import Counter
-from collections.abc import Sequence
-from random import Random
 
 import pytest
 
-from snakka.controller.create_partitions import create_partitions
 from snakka.controller.create_topics import create_topics
 from snakka.controller.decision import RefusedError
-from snakka.controller.delete_topics import delete_topics
-from snakka.controller.placement import ReplicaPlacer
 from snakka.metadata.image import Topic
 from snakka.metadata.keys import ConfigResource
 from snakka.protocol.error_codes import ErrorCode
-from snakka.protocol.internal.metadata import BrokerRegistrationChangeRecord
-from snakka.protocol.messages.create_partitions import (
-    CreatePartitionsAssignment,
-    CreatePartitionsRequest,
-    CreatePartitionsTopic,
-    CreatePartitionsTopicResult,
-)
 from snakka.protocol.messages.create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
@@ -28,13 +14,7 @@ from snakka.protocol.messages.create_topics import (
     CreatableTopicResult,
     CreateTopicsRequest,
 )
-from snakka.protocol.messages.delete_topics import (
-    DeletableTopicResult,
-    DeleteTopicsRequest,
-    DeleteTopicState,
-)
-from snakka.protocol.types import ZERO_UUID, Uuid
-from tests.controller.making import Cluster, brokers, topic, topic_id
+from tests.controller.making import Cluster, brokers, topic
 from tests.metadata.making import log_dir, register
 
 
@@ -196,173 +176,3 @@ class TestCreateTopics:
         asked = CreateTopicsRequest(topics=[new("a", 2), new("b", 2), new("c", 1)])
         response = cluster.decide(create_topics(cluster.view, asked, cluster.random, charge))
         assert [each.error_code for each in response.topics] == [0, 89, 0]
-
-
-class TestPlacement:
-    def test_spreads_replicas_over_racks_and_leaders_over_brokers(self) -> None:
-        racks = {1: "a", 2: "a", 3: "b", 4: "b", 5: "c", 6: "c"}
-        cluster = Cluster(*brokers(*racks, racks=racks))
-        placer = ReplicaPlacer(cluster.view.image.brokers.values(), Random(3))
-        placed = [placer.place(3) for _ in range(600)]
-        assert all({racks[each] for each in replicas} == {"a", "b", "c"} for replicas in placed)
-        leaders = Counter(replicas[0] for replicas in placed)
-        assert max(leaders.values()) - min(leaders.values()) <= 60
-        everyone = Counter(each for replicas in placed for each in replicas)
-        assert max(everyone.values()) - min(everyone.values()) <= 60
-
-    def test_never_leads_with_a_fenced_broker_and_never_repeats_one(self) -> None:
-        cluster = Cluster(*brokers(1, 2), register(3, fenced=True))
-        placer = ReplicaPlacer(cluster.view.image.brokers.values(), Random(3))
-        for _ in range(50):
-            replicas = placer.place(3)
-            assert sorted(replicas) == [1, 2, 3]
-            assert replicas[0] != 3
-
-    def test_is_the_same_for_the_same_seed(self) -> None:
-        cluster = Cluster(*brokers(1, 2, 3, 4))
-        placers = [ReplicaPlacer(cluster.view.image.brokers.values(), Random(5)) for _ in "ab"]
-        assert [placers[0].place(2) for _ in range(20)] == [placers[1].place(2) for _ in range(20)]
-
-    def test_does_without_brokers_that_are_leaving_or_cordoned(self) -> None:
-        cluster = Cluster(*brokers(1, 2, 3, 4))
-        cluster.apply([change(4, in_controlled_shutdown=1)])
-        cluster.apply([change(3, cordoned_log_dirs=[log_dir(3)])])
-        placer = ReplicaPlacer(cluster.view.image.brokers.values(), Random(5))
-        assert {tuple(sorted(placer.place(2))) for _ in range(20)} == {(1, 2)}
-
-
-def change(
-    broker_id: int,
-    *,
-    in_controlled_shutdown: int = 0,
-    cordoned_log_dirs: list[Uuid] | None = None,
-) -> BrokerRegistrationChangeRecord:
-    return BrokerRegistrationChangeRecord(
-        broker_id=broker_id,
-        broker_epoch=100,
-        fenced=0,
-        in_controlled_shutdown=in_controlled_shutdown,
-        cordoned_log_dirs=cordoned_log_dirs,
-    )
-
-
-def delete(cluster: Cluster, *states: tuple[str | None, Uuid]) -> list[DeletableTopicResult]:
-    asked = DeleteTopicsRequest(
-        topics=[DeleteTopicState(name=name, topic_id=id_) for name, id_ in states],
-        topic_names=[],
-        timeout_ms=1,
-    )
-    response = cluster.decide(delete_topics(cluster.view, asked))
-    cluster.check()
-    return response.responses
-
-
-class TestDeleteTopics:
-    @pytest.mark.parametrize("state", [("orders", ZERO_UUID), (None, topic_id(1))])
-    def test_by_name_and_by_id(self, state: tuple[str | None, Uuid]) -> None:
-        cluster = Cluster(register(1), *topic("orders", 1, (1,)))
-        (result,) = delete(cluster, state)
-        assert (result.name, result.topic_id, result.error_code) == ("orders", topic_id(1), 0)
-        assert not cluster.view.image.topics.by_id
-
-    def test_frees_the_name_for_one_that_collided(self) -> None:
-        cluster = Cluster(register(1), *topic("a.b", 1, (1,)))
-        delete(cluster, ("a.b", ZERO_UUID))
-        assert create(cluster, new("a_b"))[0].error_code == ErrorCode.NONE
-
-    @pytest.mark.parametrize(
-        ("states", "code", "message"),
-        [
-            ([("gone", ZERO_UUID)], 3, "This server does not host this topic-partition."),
-            ([(None, topic_id(9))], 100, "This server does not host this topic ID."),
-            ([(None, ZERO_UUID)], 42, "Neither topic name nor id were specified."),
-            ([("orders", topic_id(1))], 42, "You may not specify both topic name and topic id."),
-            ([("orders", ZERO_UUID)] * 2, 42, "Duplicate topic name."),
-            ([(None, topic_id(1))] * 2, 42, "Duplicate topic id."),
-        ],
-    )
-    def test_refuses(
-        self, states: Sequence[tuple[str | None, Uuid]], code: int, message: str
-    ) -> None:
-        cluster = Cluster(register(1), *topic("orders", 1, (1,)))
-        (result,) = delete(cluster, *states)
-        assert (result.error_code, result.error_message) == (code, message)
-        assert len(cluster.view.image.topics) == 1
-
-    def test_refuses_a_name_whose_id_is_given_as_well(self) -> None:
-        cluster = Cluster(register(1), *topic("orders", 1, (1,)))
-        by_id, by_name = delete(cluster, (None, topic_id(1)), ("orders", ZERO_UUID))
-        assert (by_id.error_code, by_name.error_code) == (0, 42)
-
-
-def grow(
-    cluster: Cluster,
-    name: str,
-    count: int,
-    assignments: list[list[int]] | None = None,
-    *,
-    validate_only: bool = False,
-) -> CreatePartitionsTopicResult:
-    given = (
-        None
-        if assignments is None
-        else [CreatePartitionsAssignment(broker_ids=each) for each in assignments]
-    )
-    asked = CreatePartitionsRequest(
-        topics=[CreatePartitionsTopic(name=name, count=count, assignments=given)],
-        timeout_ms=1,
-        validate_only=validate_only,
-    )
-    (result,) = cluster.decide(create_partitions(cluster.view, asked, cluster.random)).results
-    cluster.check()
-    return result
-
-
-class TestCreatePartitions:
-    def test_adds_as_many_replicas_as_the_topic_has(self) -> None:
-        cluster = Cluster(*brokers(1, 2, 3), *topic("orders", 1, (1, 2)))
-        assert grow(cluster, "orders", 4).error_code == ErrorCode.NONE
-        partitions = get(cluster, "orders").partitions
-        assert sorted(partitions) == [0, 1, 2, 3]
-        assert all(len(each.replicas) == 2 for each in partitions.values())
-
-    def test_follows_assignments(self) -> None:
-        cluster = Cluster(*brokers(1, 2), *topic("orders", 1, (1, 2)))
-        grow(cluster, "orders", 2, [[2, 1]])
-        assert cluster.partition(1, 1).replicas == (2, 1)
-
-    def test_writes_nothing_when_it_only_validates(self) -> None:
-        cluster = Cluster(*brokers(1), *topic("orders", 1, (1,)))
-        assert grow(cluster, "orders", 2, validate_only=True).error_code == ErrorCode.NONE
-        assert len(get(cluster, "orders").partitions) == 1
-
-    @pytest.mark.parametrize(
-        ("name", "count", "assignments", "code", "message"),
-        [
-            ("gone", 2, None, 3, None),
-            ("orders", 2, None, 37, "Topic already has 2 partition(s)."),
-            ("orders", 1, None, 37, "The topic orders currently has 2 partition(s); 1 would not be"
-             " an increase."),
-            ("orders", 4, [[1]], 39, "Attempted to add 2 additional partition(s), but only 1"
-             " assignment(s) were specified."),
-            ("orders", 3, [[1, 9]], 39, "The manual partition assignment includes broker 9, but no"
-             " such broker is registered."),
-            ("orders", 3, [[1, 2]], 39, "The manual partition assignment includes a partition with"
-             " 2 replica(s), but this is not consistent with previous partitions, which have 1"
-             " replica(s)."),
-            ("orders", 20_000, None, 44,
-             "Unable to perform excessively large batch operation."),
-        ],
-    )  # fmt: skip
-    def test_refuses(
-        self,
-        name: str,
-        count: int,
-        assignments: list[list[int]] | None,
-        code: int,
-        message: str | None,
-    ) -> None:
-        cluster = Cluster(*brokers(1, 2), *topic("orders", 1, (1,), (2,)))
-        result = grow(cluster, name, count, assignments)
-        assert (result.error_code, result.error_message) == (code, message)
-        assert len(get(cluster, "orders").partitions) == 2
