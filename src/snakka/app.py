@@ -19,7 +19,12 @@ from snakka.apis.cluster import OFFSETS_TOPIC
 from snakka.apis.context import Services
 from snakka.apis.dispatch import Dispatcher
 from snakka.config.broker import BrokerConfig
-from snakka.config.endpoints import Endpoint, SecurityProtocol, endpoints
+from snakka.config.endpoints import (
+    Endpoint,
+    InvalidEndpointError,
+    SecurityProtocol,
+    endpoints,
+)
 from snakka.config.topic import TopicConfig
 from snakka.controller.view import Settings
 from snakka.coordinators.groups.groups import Groups
@@ -34,11 +39,12 @@ from snakka.node.active_controller import ActiveController
 from snakka.node.chores import Chores, cleaner_config, upkeep_config
 from snakka.node.config_rules import NodeConfigRules
 from snakka.node.coordinating import GroupPartitions
+from snakka.node.directory_lock import DirectoryInUseError, locked
 from snakka.node.election_file import QUORUM_STATE, read_election
 from snakka.node.formatting import Identity, NotFormattedError, open_or_format
 from snakka.node.group_topics import ImageTopics
 from snakka.node.hosting import Hosting
-from snakka.node.membership import Membership, Registration
+from snakka.node.membership import Membership, Registration, RegistrationError
 from snakka.node.metadata_follower import MetadataFollower
 from snakka.node.metadata_log import METADATA_DIRECTORY, MetadataLog
 from snakka.node.producer_ids import ProducerIdBlocks
@@ -63,6 +69,13 @@ from snakka.storage.group_commit import GroupCommit
 from snakka.storage.log_directory import LogDirectory, OpenedDirectory
 from snakka.storage.open_files import OpenFiles
 
+_CANNOT_START: Final = (
+    CorruptFileError,
+    DirectoryInUseError,
+    InvalidEndpointError,
+    NotFormattedError,
+    RegistrationError,
+)
 _SECURITY_PROTOCOLS: Final = {each: number for number, each in enumerate(SecurityProtocol)}
 _METADATA_LOG: Final = LogConfig(segment_ms=2**62, retention_ms=-1, is_deleted=False)
 _REQUESTS_IN_FLIGHT_MAX: Final = 64
@@ -90,13 +103,15 @@ class Node:
 
 @asynccontextmanager
 async def running_node(config: BrokerConfig) -> AsyncIterator[Node]:
-    """A node that serves clients while the context lasts."""
-    try:
-        builder = _Builder(config)
-    except (NotFormattedError, CorruptFileError, OSError) as error:
-        raise StartError(str(error)) from error
+    """A node that serves clients while the context lasts; StartError where it cannot."""
     async with AsyncExitStack() as stack:
-        yield await builder.build(stack)
+        try:
+            os.makedirs(config.log_directories[0], exist_ok=True)
+            stack.enter_context(locked(config.log_directories[0]))
+            node = await _Builder(config).build(stack)
+        except (*_CANNOT_START, OSError) as error:
+            raise StartError(str(error)) from error
+        yield node
 
 
 def _now_ms() -> int:

@@ -1,0 +1,68 @@
+"""`snakka serve` where it cannot: one line that says why, exit code 2, no traceback."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.compat.broker_process import BrokerProcess
+
+
+def refused(*arguments: str) -> str:
+    ran = subprocess.run(
+        [sys.executable, "-m", "snakka", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode == 2, ran.stdout + ran.stderr
+    assert "Traceback" not in ran.stderr
+    return ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("setting", "complaint"),
+    [
+        ("log.segment.byts=1", "did you mean log.segment.bytes"),
+        ("log.segment.bytes=many", "log.segment.bytes=many"),
+        ("nonsense", "key=value"),
+        ("listeners=PLAINTEX://127.0.0.1:1,CONTROLLER://:0", "did you mean PLAINTEXT"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_what_is_near(  # pitfall 44
+    tmp_path: Path, setting: str, complaint: str
+) -> None:
+    said = refused("serve", "--data", str(tmp_path / "data"), "--set", setting)
+    assert complaint in said
+
+
+def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
+    config = tmp_path / "server.properties"
+    config.write_text("num.partitions=none\nlog.retention.hour=1\n")
+    said = refused("serve", "--data", str(tmp_path / "data"), "--config", str(config))
+    assert f"{config}:1: num.partitions=none" in said
+    assert "did you mean log.retention.hours" in said
+
+
+def test_unknown_options_are_refused() -> None:
+    assert "No such option" in refused("serve", "--date", "x")
+
+
+def test_a_port_and_a_directory_are_served_by_one_node(tmp_path: Path) -> None:
+    with BrokerProcess(tmp_path / "broker") as broker:
+        said = refused("serve", "--data", str(tmp_path / "other"), "--listen", broker.bootstrap)
+        assert "address already in use" in said
+        data = str(tmp_path / "broker" / "data")
+        said = refused("serve", "--data", data, "--listen", "127.0.0.1:0")
+        assert f"{data} is in use by another process" in said
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["serve", "--help"]])
+def test_help_shows_an_example(arguments: list[str]) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "snakka", *arguments], capture_output=True, text=True, check=True
+    )
+    assert "snakka serve" in ran.stdout
+    assert "Example" in ran.stdout
