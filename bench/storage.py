@@ -5,13 +5,13 @@ by one and in groups, recovery of a flushed log of one size and of ten times tha
 partitions and what each costs in memory, and compaction of many keys in its memory.
 """
 
+import argparse
 import asyncio
 import gc
 import math
 import os
 import random
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -50,7 +50,12 @@ RECORD_OVERHEAD_BYTES = 11  # of one record with a value of 128 bytes to 1 MiB
 
 
 def main() -> None:
-    where = sys.argv[1] if len(sys.argv) > 1 else None
+    parser = argparse.ArgumentParser(
+        description="Storage against the raw limits of the same disk; takes about a minute.",
+        epilog="Example: python -m bench.storage /var/tmp",
+    )
+    parser.add_argument("directory", nargs="?", help="on the disk to measure; needs 4 GB there")
+    where = parser.parse_args().directory
     directory = Path(tempfile.mkdtemp(prefix="snakka-bench-", dir=where))
     try:
         overhead_per_append()
