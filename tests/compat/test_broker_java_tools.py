@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -90,3 +91,37 @@ def test_a_topic_that_cannot_be_is_refused_with_the_reason(broker: BrokerProcess
         with pytest.raises(AssertionError) as refused:
             tool(broker, "TopicCommand", "--create", "--topic", "bad", *arguments)
         assert reason.lower() in str(refused.value).lower()
+
+
+def test_kafkas_dump_reads_the_metadata_log_and_its_first_snapshot(tmp_path: Path) -> None:
+    require("java")
+    with BrokerProcess(tmp_path / "dumped") as broker:
+        tool(broker, "TopicCommand", "--create", "--topic", "dumped", "--config", "retention.ms=7")
+    directory = tmp_path / "dumped" / "data" / "__cluster_metadata-0"
+    first = f"{0:020d}"
+    dumped = {
+        name: _dump(directory / name) for name in (f"{first}.log", f"{first}-0000000000.checkpoint")
+    }
+    log, snapshot = dumped.values()
+    for kind in ("LeaderChange", "KRaftVoters", "FEATURE_LEVEL_RECORD", "REGISTER_BROKER_RECORD"):
+        assert kind in log
+    assert '"type":"TOPIC_RECORD","version":0,"data":{"name":"dumped"' in log
+    assert '"type":"CONFIG_RECORD"' in log
+    for kind in ("SnapshotHeader", "KRaftVersion", "KRaftVoters", "SnapshotFooter"):
+        assert kind in snapshot
+
+
+def _dump(file: Path) -> str:
+    ran = subprocess.run(
+        [
+            *("java", "-XX:TieredStopAtLevel=1", "-cp", classpath(), f"{TOOLS}.DumpLogSegments"),
+            *("--cluster-metadata-decoder", "--deep-iteration", "--files", str(file)),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "Exception" not in ran.stdout + ran.stderr
+    return ran.stdout

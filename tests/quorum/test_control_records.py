@@ -39,16 +39,15 @@ def test_a_control_batch_reads_back_with_its_offsets() -> None:
     assert end_of(data) == 9
 
 
-def test_a_leader_names_directories_only_where_voters_are_in_the_log() -> None:
-    granting = [replica_key(1)]
-    dynamic = leader_change(1, voter_set(1), granting, is_dynamic=True)
-    static = leader_change(1, voter_set(1), granting, is_dynamic=False)
-    assert (dynamic.version, static.version) == (1, 0)
-    for message in (dynamic, static):
-        data = control_batch([message], base_offset=0, epoch=1, timestamp_ms=0)
-        ((_, found),) = read_control_records(data)
-        assert isinstance(found, LeaderChangeMessage)
-        assert found == message
+def test_a_leader_names_itself_in_the_version_that_kafka_reads() -> None:
+    message = leader_change(1, voter_set(1, 2), [replica_key(2)])
+    assert (message.version, message.leader_id) == (0, 1)
+    assert [each.voter_id for each in message.voters] == [1, 2]
+    assert [each.voter_id for each in message.granting_voters] == [2]
+    data = control_batch([message], base_offset=0, epoch=1, timestamp_ms=0)
+    ((_, found),) = read_control_records(data)
+    assert isinstance(found, LeaderChangeMessage)
+    assert found == message
 
 
 def test_a_snapshot_begins_with_the_voters_at_its_end() -> None:

@@ -82,22 +82,18 @@ def _read(message: type[Message], value: bytes | None) -> Message:
 
 
 def leader_change(
-    leader_id: int, voters: VoterSet, granting: Iterable[ReplicaKey], *, is_dynamic: bool
+    leader_id: int, voters: VoterSet, granting: Iterable[ReplicaKey]
 ) -> LeaderChangeMessage:
-    """What a leader writes first: who it is, and who let it be."""
-    version = 1 if is_dynamic else 0
+    """What a leader writes first: who it is, and who let it be.
+
+    In version 0 without directory ids, whatever kraft.version is: Kafka 4.3 reads no other.
+    """
     return LeaderChangeMessage(
-        version=version,
+        version=0,
         leader_id=leader_id,
-        voters=[_leader_change_voter(voter.key, version) for voter in voters.voters],
-        granting_voters=[_leader_change_voter(key, version) for key in sorted(granting)],
+        voters=[LeaderChangeMessageVoter(voter_id=voter.key.id) for voter in voters.voters],
+        granting_voters=[LeaderChangeMessageVoter(voter_id=key.id) for key in sorted(granting)],
     )
-
-
-def _leader_change_voter(key: ReplicaKey, version: int) -> LeaderChangeMessageVoter:
-    if version == 0:
-        return LeaderChangeMessageVoter(voter_id=key.id)
-    return LeaderChangeMessageVoter(voter_id=key.id, voter_directory_id=key.directory_id)
 
 
 def kraft_version_record(kraft_version: int) -> KRaftVersionRecord:

@@ -130,9 +130,7 @@ def become_leader(quorum: Quorum, role: Candidate, now_ms: int) -> None:
 
 def _append_start_of_epoch(quorum: Quorum, granting: frozenset[ReplicaKey], now_ms: int) -> None:
     history = quorum.history
-    messages: list[Message] = [
-        leader_change(quorum.local.key.id, quorum.voters, granting, is_dynamic=history.is_dynamic)
-    ]
+    messages: list[Message] = [leader_change(quorum.local.key.id, quorum.voters, granting)]
     entry = history.find_last_entry()
     if history.is_dynamic and entry is not None:
         updated = quorum.voters.with_updated(quorum.local.voter)
