@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from snakka.apis.cluster import OFFSETS_TOPIC
-from snakka.apis.context import Services
+from snakka.apis.context import Services, Volume
 from snakka.apis.dispatch import Dispatcher
 from snakka.config.broker import BrokerConfig
 from snakka.config.endpoints import (
@@ -297,6 +297,8 @@ class _Builder:
             listeners=Listeners.BROKER,
             replicas=self._replicas,
             group_commit=group_commit,
+            checkpoint=hosting.checkpoint,
+            find_volume=self._find_volume,
             find_image=lambda: self._follower.image,
             controller=self._controller,
             topics=TopicCreator(self._config, self._controller, hosting.settled),
@@ -319,6 +321,14 @@ class _Builder:
             endpoint.port,
             connections,
             idle_ms_max=self._config.get_int("connections.max.idle.ms"),
+        )
+
+    def _find_volume(self) -> Volume:
+        status = os.statvfs(self._directory)
+        return Volume(
+            self._directory,
+            status.f_blocks * status.f_frsize,
+            status.f_bavail * status.f_frsize,
         )
 
     def _connection_limits(self) -> ConnectionLimits:

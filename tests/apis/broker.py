@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar, cast
 
-from snakka.apis.context import Peer, Services
+from snakka.apis.context import Peer, Services, Volume
 from snakka.apis.dispatch import Dispatcher
 from snakka.config.broker import BrokerConfig
 from snakka.coordinators.groups.groups import Groups
@@ -55,6 +55,7 @@ class TestBroker:
     def __init__(self, path: Path) -> None:
         self.now_ms = NOW_MS
         self.replicas = Replicas()
+        self.image = EMPTY
         files = OpenFiles(LocalDisk())
         opened = LogDirectory.open(
             files, str(path), random.Random(1), lambda _: LogConfig(), now_ms=NOW_MS
@@ -66,7 +67,9 @@ class TestBroker:
             listeners=Listeners.BROKER,
             replicas=self.replicas,
             group_commit=GroupCommit(files.disk, ThreadPoolExecutor(1)),
-            find_image=lambda: EMPTY,
+            checkpoint=self._checkpoint,
+            find_volume=lambda: Volume(str(path), 100, 40),
+            find_image=lambda: self.image,
             controller=Nobody(),
             topics=Nobody(),
             producer_ids=Nobody(),
@@ -96,6 +99,9 @@ class TestBroker:
         )
         self.replicas.add(replica)
         return replica
+
+    async def _checkpoint(self) -> None:
+        self._directory.checkpoint()
 
     async def ask(self, request: Request, version: int, response: type[A]) -> A:
         answer = await self.serve(request, version)

@@ -141,6 +141,20 @@ def test_librdkafkas_admin(broker: BrokerProcess) -> None:
     assert "administered" not in admin.list_topics(timeout=20).topics
 
 
+def test_records_that_are_deleted_stay_deleted(tmp_path: Path) -> None:
+    broker = BrokerProcess(tmp_path / "deleted").start()
+    produced(broker, "shortened", [b"a", b"b", b"c"])
+    admin = AdminClient(quiet(bootstrap_servers=broker.bootstrap))
+    (deleted,) = admin.delete_records([TopicPartition("shortened", 0, 2)]).values()
+    assert deleted.result(20).low_watermark == 2
+    broker.kill()  # pitfall 5
+    broker.start()
+    consumer = Consumer(quiet(bootstrap_servers=broker.bootstrap, group_id="watching"))
+    assert consumer.get_watermark_offsets(TopicPartition("shortened", 0), 20) == (2, 3)
+    consumer.close()
+    broker.stop()
+
+
 def test_watermarks_and_times(broker: BrokerProcess) -> None:
     produced(broker, "watermarks", [b"a", b"b", b"c"])
     consumer = Consumer(quiet(bootstrap_servers=broker.bootstrap, group_id="watching"))

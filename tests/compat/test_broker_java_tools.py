@@ -67,6 +67,10 @@ def test_topics_produce_consume_groups_and_offsets(broker: BrokerProcess) -> Non
     )
     assert sorted(consumed.splitlines()) == sorted(lines)
 
+    assert "Elr: \t" in described  # of DescribeTopicPartitions
+    directories = tool(broker, "LogDirsCommand", "--describe", "--topic-list", "orders")
+    assert '"partition":"orders-1"' in directories
+
     offsets = tool(broker, "GetOffsetShell", "--topic", "orders").split()
     ends = {line.rpartition(":")[0]: int(line.rpartition(":")[2]) for line in offsets}
     assert sum(ends.values()) == 20

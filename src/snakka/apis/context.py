@@ -1,8 +1,8 @@
 """What a handler gets beside its request: who asks, and the services it uses."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from snakka.config.broker import BrokerConfig
 from snakka.coordinators.groups.client import ClientInfo
@@ -23,6 +23,14 @@ class Peer:
     listener: str
     host: str
     port: int
+
+
+class Volume(NamedTuple):
+    """The log directory, and the room on the volume that it is on."""
+
+    path: str
+    total_bytes: int
+    usable_bytes: int
 
 
 class Controller(Protocol):
@@ -53,6 +61,8 @@ class Services:
     listeners: Listeners  # the kind of listener that these are for
     replicas: Replicas
     group_commit: GroupCommit
+    checkpoint: Callable[[], Awaitable[None]]  # of all logs' starts and ends, durably
+    find_volume: Callable[[], Volume]
     find_image: Callable[[], MetadataImage]
     controller: Controller
     topics: TopicCreation

@@ -91,6 +91,10 @@ class Hosting:
         """Returns once all that was published before has been followed."""
         await self._changes.join()
 
+    async def checkpoint(self) -> None:
+        """Writes down where all logs start and how far they are."""
+        await self._on_disk(self._directory.checkpoint)
+
     def publish(self, published: Published) -> None:
         """A new image is in force."""
         delta, image = published
