@@ -105,6 +105,7 @@ class Node:
 async def running_node(config: BrokerConfig) -> AsyncIterator[Node]:
     """A node that serves clients while the context lasts; StartError where it cannot."""
     async with AsyncExitStack() as stack:
+        _check_is_one_node(config)
         try:
             os.makedirs(config.log_directories[0], exist_ok=True)
             stack.enter_context(locked(config.log_directories[0]))
@@ -112,6 +113,17 @@ async def running_node(config: BrokerConfig) -> AsyncIterator[Node]:
         except (*_CANNOT_START, OSError) as error:
             raise StartError(str(error)) from error
         yield node
+
+
+def _check_is_one_node(config: BrokerConfig) -> None:
+    """Refuses what this version would otherwise pass over in silence."""
+    if set(config.get_list("process.roles")) != {"broker", "controller"}:
+        raise StartError("process.roles: this version serves broker,controller in one node only")
+    if len(config.log_directories) > 1:
+        raise StartError("log.dirs: this version keeps its logs in one directory only")
+    voters = config.find_list("controller.quorum.voters") or ()
+    if len(voters) > 1:
+        raise StartError("controller.quorum.voters: this version is a quorum of one only")
 
 
 def _now_ms() -> int:

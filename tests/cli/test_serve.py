@@ -38,6 +38,22 @@ def test_a_wrong_setting_is_named_with_what_is_near(  # pitfall 44
     assert complaint in said
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ["process.roles=broker", "listeners=PLAINTEXT://:0", "controller.quorum.voters=2@x:1"],
+        ["log.dirs=one,two"],
+        ["controller.quorum.voters=1@127.0.0.1:9093,2@127.0.0.1:9094"],
+        ["listeners=PLAINTEXT://127.0.0.1:0,B://127.0.0.1:0,CONTROLLER://127.0.0.1:0",
+         "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,B:PLAINTEXT,CONTROLLER:PLAINTEXT"],
+    ],
+)  # fmt: skip
+def test_what_this_version_cannot_do_yet_is_refused(tmp_path: Path, settings: list[str]) -> None:
+    flags = [word for each in settings for word in ("--set", each)]
+    said = refused("serve", "--data", str(tmp_path / "data"), *flags)
+    assert "this version" in said
+
+
 def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
     config = tmp_path / "server.properties"
     config.write_text("num.partitions=none\nlog.retention.hour=1\n")
