@@ -14,7 +14,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from snakka.storage.disk import Buffer, File, FileStatus
+from snakka.protocol.types import Buffer
+from snakka.storage.disk import File, FileStatus
 
 _TEAR_CHANCE = 0.5
 _ZEROS_CHANCE = 0.2

@@ -4,43 +4,10 @@ A request for a version that is not served ends the connection, as Kafka does, b
 its client is told which versions there are (KIP-511).
 """
 
-from snakka.apis import (
-    alter_configs,
-    alter_partition_reassignments,
-    api_versions,
-    consumer_group_describe,
-    consumer_group_heartbeat,
-    create_partitions,
-    create_topics,
-    delete_groups,
-    delete_records,
-    delete_topics,
-    describe_cluster,
-    describe_configs,
-    describe_groups,
-    describe_log_dirs,
-    describe_producers,
-    describe_topic_partitions,
-    elect_leaders,
-    fetch,
-    find_coordinator,
-    heartbeat,
-    incremental_alter_configs,
-    init_producer_id,
-    join_group,
-    leave_group,
-    list_groups,
-    list_offsets,
-    list_partition_reassignments,
-    metadata,
-    offset_commit,
-    offset_delete,
-    offset_fetch,
-    offset_for_leader_epoch,
-    produce,
-    sync_group,
-    update_features,
-)
+from importlib import import_module
+from typing import Final
+
+from snakka.apis.api_versions import refuse_version
 from snakka.apis.context import Peer, RequestContext, Services
 from snakka.apis.registry import APIS
 from snakka.protocol.api_keys import ApiKey, request_type
@@ -48,44 +15,46 @@ from snakka.protocol.codec import Chunk, decoder
 from snakka.protocol.errors import UnsupportedVersionError
 from snakka.protocol.frames import read_request_header, write_response
 
-# Importing a module registers what it holds.
-SERVED = (
-    alter_configs,
-    alter_partition_reassignments,
-    api_versions,
-    consumer_group_describe,
-    consumer_group_heartbeat,
-    create_partitions,
-    create_topics,
-    delete_groups,
-    delete_records,
-    delete_topics,
-    describe_cluster,
-    describe_configs,
-    describe_groups,
-    describe_log_dirs,
-    describe_producers,
-    describe_topic_partitions,
-    elect_leaders,
-    fetch,
-    find_coordinator,
-    heartbeat,
-    incremental_alter_configs,
-    init_producer_id,
-    join_group,
-    leave_group,
-    list_groups,
-    list_offsets,
-    list_partition_reassignments,
-    metadata,
-    offset_commit,
-    offset_delete,
-    offset_fetch,
-    offset_for_leader_epoch,
-    produce,
-    sync_group,
-    update_features,
+# The modules of the APIs; importing one registers what it holds.
+SERVED: Final = (
+    "alter_configs",
+    "alter_partition_reassignments",
+    "api_versions",
+    "consumer_group_describe",
+    "consumer_group_heartbeat",
+    "create_partitions",
+    "create_topics",
+    "delete_groups",
+    "delete_records",
+    "delete_topics",
+    "describe_cluster",
+    "describe_configs",
+    "describe_groups",
+    "describe_log_dirs",
+    "describe_producers",
+    "describe_topic_partitions",
+    "elect_leaders",
+    "fetch",
+    "find_coordinator",
+    "heartbeat",
+    "incremental_alter_configs",
+    "init_producer_id",
+    "join_group",
+    "leave_group",
+    "list_groups",
+    "list_offsets",
+    "list_partition_reassignments",
+    "metadata",
+    "offset_commit",
+    "offset_delete",
+    "offset_fetch",
+    "offset_for_leader_epoch",
+    "produce",
+    "sync_group",
+    "update_features",
 )
+for _name in SERVED:
+    import_module(f"snakka.apis.{_name}")
 
 
 class Dispatcher:
@@ -107,7 +76,7 @@ class Dispatcher:
                 raise UnsupportedVersionError(
                     f"{api.key.name} is served in versions {first} to {last}, not {version}"
                 )
-            refusal = api_versions.refuse_version(self._services.listeners)
+            refusal = refuse_version(self._services.listeners)
             return write_response(refusal, 0, correlation_id=header.correlation_id)
         # Like Kafka we pass over what follows a request: librdkafka sends three bytes too many
         # with some versions of Metadata.

@@ -83,18 +83,17 @@ def _partition(
 def _find(replica: Replica, timestamp: int, *, read_committed: bool) -> FoundTimestamp:
     log = replica.log
     end = log.last_stable_offset if read_committed else log.high_watermark
-    match timestamp:
-        case _ if timestamp == LATEST:
-            return FoundTimestamp(-1, end, replica.partition.assignment.leader_epoch)
-        case _ if timestamp in (EARLIEST, EARLIEST_LOCAL, EARLIEST_PENDING_UPLOAD):
-            start = log.log_start_offset
-            return FoundTimestamp(-1, start, _epoch_of(replica, start))
-        case _ if timestamp == LATEST_TIERED:
-            return _NOTHING
-        case _ if timestamp == MAX_TIMESTAMP:
-            found = find_max_timestamp(log)
-        case _:
-            found = find_offset_by_timestamp(log, timestamp)
+    if timestamp == LATEST:
+        return FoundTimestamp(-1, end, replica.partition.assignment.leader_epoch)
+    if timestamp in (EARLIEST, EARLIEST_LOCAL, EARLIEST_PENDING_UPLOAD):
+        start = log.log_start_offset
+        return FoundTimestamp(-1, start, _epoch_of(replica, start))
+    if timestamp == LATEST_TIERED:
+        return _NOTHING
+    if timestamp == MAX_TIMESTAMP:
+        found = find_max_timestamp(log)
+    else:
+        found = find_offset_by_timestamp(log, timestamp)
     return found if found is not None and found.offset < end else _NOTHING
 
 

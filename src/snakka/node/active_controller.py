@@ -58,6 +58,7 @@ from snakka.quorum.replica import NotLeaderError
 _A = TypeVar("_A", bound=Response)
 
 _LEADERSHIP_TIMEOUT_S: Final = 30.0
+_IDLE_MS: Final = 1000  # between looks for stale brokers while there are no unfenced ones
 
 
 class ActiveController:
@@ -139,8 +140,8 @@ class ActiveController:
         """Fences the brokers that have not been heard of for too long."""
         while self._view is not None:
             deadline_ms = self.sessions.next_deadline_ms(unfenced_ids(self._view))
-            wait_ms = self._session_timeout_ms if deadline_ms is None else deadline_ms
-            await asyncio.sleep(max(0, wait_ms - self._now_ms()) / 1000 if deadline_ms else 1.0)
+            left_ms = _IDLE_MS if deadline_ms is None else deadline_ms - self._now_ms()
+            await asyncio.sleep(max(0, left_ms) / 1000)
             fenced: int | None = 0
             while self._view is not None and fenced is not None:
                 decision = fence_stale_broker(self._view, self.sessions, self._now_ms())

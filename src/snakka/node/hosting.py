@@ -17,11 +17,13 @@ from typing import NamedTuple, Protocol, TypeVar
 from snakka.config.broker import BrokerConfig
 from snakka.config.topic import TopicConfig
 from snakka.metadata.image import MetadataImage
-from snakka.metadata.keys import ConfigResource
+from snakka.metadata.keys import ConfigResource, ConfigType
 from snakka.metadata.loader import Published
+from snakka.metadata.local_replicas import TopicPartition as LocalPartition
+from snakka.metadata.local_replicas import local_changes
 from snakka.metadata.partition import Partition as AssignedPartition
 from snakka.node.topic_settings import log_config, topic_rules
-from snakka.protocol.types import Uuid, format_uuid, random_uuid
+from snakka.protocol.types import format_uuid, random_uuid
 from snakka.replication.partition import Assignment, Partition
 from snakka.replication.replica import Replica
 from snakka.replication.replicas import Replicas
@@ -46,11 +48,13 @@ class PartitionWatcher(Protocol):
 class _Change(NamedTuple):
     """One partition of this broker, as an image has it; None when it is gone."""
 
-    topic: str
-    topic_id: Uuid
-    partition: int
+    where: LocalPartition
     assigned: AssignedPartition | None
     image: MetadataImage
+
+    @property
+    def name(self) -> TopicPartition:
+        return TopicPartition(self.where.topic, self.where.partition_id)
 
 
 class Hosting:
@@ -80,7 +84,7 @@ class Hosting:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Changes are followed inside; afterwards all logs are durable."""
+        """Changes are followed inside."""
         task = asyncio.get_running_loop().create_task(self._follow())
         try:
             yield
@@ -98,26 +102,20 @@ class Hosting:
     def publish(self, published: Published) -> None:
         """A new image is in force."""
         delta, image = published
-        for topic in delta.topics.removed.values():
-            for index, partition in topic.partitions.items():
-                if self._node_id in partition.replicas:
-                    self._put(_Change(topic.name, topic.topic_id, index, None, image))
-        for changed in delta.topics.changed.values():
-            for index, _, after in changed.changed():
-                if self._node_id in after.replicas:
-                    self._put(_Change(changed.name, changed.topic_id, index, after, image))
+        local = local_changes(delta, self._node_id)
+        for where in local.deleted:
+            self._changes.put_nowait(_Change(where, None, image))
+        for where, assigned in (*local.leaders.items(), *local.followers.items()):
+            self._changes.put_nowait(_Change(where, assigned, image))
         for resource in delta.configs.changes:
-            if resource.type == ConfigResource.topic("").type:
+            if resource.type == ConfigType.TOPIC:
                 self._reconfigure(resource.name, image)
 
-    def topic_config(self, image: MetadataImage, topic: str) -> TopicConfig:
+    def _topic_config(self, image: MetadataImage, topic: str) -> TopicConfig:
         return TopicConfig(self._config, image.configs_of(ConfigResource.topic(topic)))
 
-    def _put(self, change: _Change) -> None:
-        self._changes.put_nowait(change)
-
     def _reconfigure(self, topic: str, image: MetadataImage) -> None:
-        config = self.topic_config(image, topic)
+        config = self._topic_config(image, topic)
         for replica in self._replicas:
             if replica.topic == topic:
                 replica.log.config = log_config(config, self._config)
@@ -129,7 +127,7 @@ class Hosting:
             try:
                 await self._apply(change)
             except OSError:
-                log.exception("cannot follow the change of %s-%s", change.topic, change.partition)
+                log.exception("cannot follow the change of %s", change.name)
             finally:
                 self._changes.task_done()
 
@@ -137,8 +135,8 @@ class Hosting:
         if change.assigned is None:
             await self._delete(change)
             return
-        replica = self._replicas.find(change.topic, change.partition)
-        if replica is None or replica.topic_id != change.topic_id:
+        replica = self._replicas.find(*change.name)
+        if replica is None or replica.topic_id != change.where.topic_id:
             replica = await self._create(change, change.assigned)
         replica.assign(_assignment(change.assigned))
         self._tell(replica)
@@ -152,12 +150,12 @@ class Hosting:
                 watcher.on_lost(replica.topic, replica.index, assignment.leader_epoch)
 
     async def _create(self, change: _Change, assigned: AssignedPartition) -> Replica:
-        config = self.topic_config(change.image, change.topic)
+        config = self._topic_config(change.image, change.where.topic)
         made = await self._on_disk(lambda: self._make_log(change, config))
         replica = Replica(
-            change.topic,
-            change.topic_id,
-            change.partition,
+            change.where.topic,
+            change.where.topic_id,
+            change.where.partition_id,
             made,
             Partition(self._node_id, _assignment(assigned)),
             topic_rules(config),
@@ -167,26 +165,23 @@ class Hosting:
 
     def _make_log(self, change: _Change, config: TopicConfig) -> Log:
         """A new log, or the one that is there, which knows its topic's id."""
-        partition = TopicPartition(change.topic, change.partition)
         made = self._directory.create(
-            partition, log_config(config, self._config), now_ms=self._now_ms()
+            change.name, log_config(config, self._config), now_ms=self._now_ms()
         )
         disk = made.segments.files.disk
         if PARTITION_METADATA not in disk.names(made.directory):
-            write_topic_id(disk, f"{made.directory}/{PARTITION_METADATA}", change.topic_id)
+            write_topic_id(disk, f"{made.directory}/{PARTITION_METADATA}", change.where.topic_id)
         return made
 
     async def _delete(self, change: _Change) -> None:
-        replica = self._replicas.remove(change.topic, change.partition)
+        replica = self._replicas.remove(*change.name)
         if replica is None:
             return
+        leader_epoch = replica.partition.assignment.leader_epoch
         for watcher in self._watchers:
-            watcher.on_lost(
-                change.topic, change.partition, replica.partition.assignment.leader_epoch
-            )
+            watcher.on_lost(*change.name, leader_epoch)
         unique_id = format_uuid(random_uuid(self._rng)).replace("-", "_")
-        partition = TopicPartition(change.topic, change.partition)
-        await self._on_disk(lambda: self._directory.delete(partition, unique_id))
+        await self._on_disk(lambda: self._directory.delete(change.name, unique_id))
         await self._on_disk(self._directory.sweep)
 
     async def _on_disk(self, call: Callable[[], _T]) -> _T:

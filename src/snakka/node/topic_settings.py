@@ -61,10 +61,7 @@ def _timestamp_type(topic: TopicConfig) -> TimestampType:
 
 
 def _codec(topic: TopicConfig) -> Compression | None:
-    match topic.get_text("compression.type"):
-        case _ as name if name == _PRODUCERS_CODEC:
-            return None
-        case _ as name if name == _UNCOMPRESSED:
-            return Compression.NONE
-        case name:
-            return Compression[name.upper()]
+    name = topic.get_text("compression.type")
+    if name == _PRODUCERS_CODEC:
+        return None
+    return Compression.NONE if name == _UNCOMPRESSED else Compression[name.upper()]

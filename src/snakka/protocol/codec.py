@@ -26,12 +26,12 @@ Decode: TypeAlias = Callable[[Buffer, int], tuple[M, int]]
 Encode: TypeAlias = Callable[[Message, bytearray, list[Chunk]], bytearray]
 
 
-def decode(message: type[M], version: int, data: Buffer) -> M:
-    """The message that fills `data`."""
+def decode(message: type[M], version: int, data: Buffer, position: int = 0) -> M:
+    """The message that fills `data` from `position` on."""
     decoded: M
-    decoded, position = decoder(message, version)(data, 0)
-    if position != len(data):
-        raise MalformedError(message.__name__, position, f"{len(data) - position} bytes too many")
+    decoded, end = decoder(message, version)(data, position)
+    if end != len(data):
+        raise MalformedError(message.__name__, end, f"{len(data) - end} bytes too many")
     return decoded
 
 

@@ -9,7 +9,7 @@ import struct
 from typing import Final, TypeVar
 
 from snakka.protocol.api_keys import ApiKey, find_api, request_type
-from snakka.protocol.codec import Chunk, decoder, encoder
+from snakka.protocol.codec import Chunk, decode, decoder, encoder
 from snakka.protocol.errors import MalformedError, UnsupportedVersionError
 from snakka.protocol.messages.header import RequestHeader, ResponseHeader
 from snakka.protocol.schema import Message, Request, Response
@@ -57,25 +57,14 @@ def read_request(frame: Buffer) -> tuple[RequestHeader, Request]:
     """A whole request, without the size before it."""
     header, position = read_request_header(frame)
     message = request_type(ApiKey(header.request_api_key))
-    return header, _read_rest(message, header.request_api_version, frame, position)
+    return header, decode(message, header.request_api_version, frame, position)
 
 
 def read_response(response: type[_R], version: int, frame: Buffer) -> tuple[int, _R]:
     """A whole response, without the size before it, and the request that it answers."""
     header_version = response_header_version(response, version)
     header, position = decoder(ResponseHeader, header_version)(frame, 0)
-    return header.correlation_id, _read_rest(response, version, frame, position)
-
-
-_M = TypeVar("_M", bound=Message)
-
-
-def _read_rest(message: type[_M], version: int, frame: Buffer, position: int) -> _M:
-    decoded: _M
-    decoded, end = decoder(message, version)(frame, position)
-    if end != len(frame):
-        raise MalformedError(message.__name__, end, f"{len(frame) - end} bytes too many")
-    return decoded
+    return header.correlation_id, decode(response, version, frame, position)
 
 
 def write_request(

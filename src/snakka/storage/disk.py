@@ -12,9 +12,9 @@ Not here: which files are kept open (open_files.py), and what is in them.
 
 import os
 from collections.abc import Sequence
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol
 
-Buffer: TypeAlias = bytes | bytearray | memoryview
+from snakka.protocol.types import Buffer
 
 _BUFFERS_PER_WRITE_MAX: Final = 1024  # IOV_MAX of Linux
 _DIRECTORY_MODE: Final = 0o755

@@ -22,8 +22,8 @@ from snakka.protocol.records.batch import (
     set_max_timestamp,
 )
 from snakka.protocol.records.control import EndTxnMarker
+from snakka.protocol.types import Buffer
 from snakka.storage.config import LogConfig
-from snakka.storage.disk import Buffer
 from snakka.storage.epochs import LeaderEpochs
 from snakka.storage.errors import (
     LogFailedError,

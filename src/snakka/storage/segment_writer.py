@@ -7,8 +7,8 @@ Not here: offsets and producers (log.py).
 """
 
 from snakka.protocol.records.batch import BatchHeader
+from snakka.protocol.types import Buffer
 from snakka.storage.config import LogConfig
-from snakka.storage.disk import Buffer
 from snakka.storage.indexes import RELATIVE_OFFSET_MAX
 from snakka.storage.names import LOG_SUFFIX
 from snakka.storage.scan import scan_headers

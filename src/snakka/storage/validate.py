@@ -17,8 +17,8 @@ from snakka.protocol.records.batch import (
     batches,
 )
 from snakka.protocol.records.control import EndTxnMarker
+from snakka.protocol.types import Buffer
 from snakka.storage.config import LogConfig
-from snakka.storage.disk import Buffer
 from snakka.storage.errors import (
     InvalidRecordError,
     RecordBatchTooLargeError,

@@ -15,9 +15,10 @@ from snakka.protocol.records.batch import Batch, TimestampType, batches, seal, s
 from snakka.protocol.records.builder import build_batch, build_empty_batch, build_end_txn_batch
 from snakka.protocol.records.column_buffers import COLUMN_BYTES_MAX, BinaryColumn, Columns, KeySpan
 from snakka.protocol.records.columns import decode_columns
-from snakka.protocol.records.compression import Buffer, Compression
+from snakka.protocol.records.compression import Compression
 from snakka.protocol.records.control import ControlType, EndTxnMarker
 from snakka.protocol.records.record import Record
+from snakka.protocol.types import Buffer
 from tests.protocol.records.samples import (
     CODECS,
     RECORDS,

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from snakka.protocol.errors import MalformedError
-from snakka.protocol.records.compression import Buffer, Compression, compress, decompress
+from snakka.protocol.records.compression import Compression, compress, decompress
+from snakka.protocol.types import Buffer
 from tests.protocol.records.samples import STEADY, damaged
 
 MIB = 1 << 20

@@ -16,8 +16,8 @@ from snakka.protocol.records.column_buffers import (
     Columns,
     KeySpan,
 )
-from snakka.protocol.records.compression import Buffer
 from snakka.protocol.records.record import Header, decode_records, read_varint, read_varlong
+from snakka.protocol.types import Buffer
 
 _INT64_MIN: Final = -(1 << 63)
 _INT64_MAX: Final = (1 << 63) - 1

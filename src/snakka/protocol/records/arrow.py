@@ -12,7 +12,7 @@ from typing import Final
 import pyarrow as pa
 
 from snakka.protocol.records.column_buffers import BinaryColumn, Columns
-from snakka.protocol.records.compression import Buffer
+from snakka.protocol.types import Buffer
 
 _HEADER: Final = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
 

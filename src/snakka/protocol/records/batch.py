@@ -14,13 +14,9 @@ from typing import Final, NamedTuple
 from crc32c import crc32c
 
 from snakka.protocol.errors import MalformedError
-from snakka.protocol.records.compression import (
-    DEFAULT_LIMIT_BYTES,
-    Buffer,
-    Compression,
-    decompress,
-)
+from snakka.protocol.records.compression import DEFAULT_LIMIT_BYTES, Compression, decompress
 from snakka.protocol.records.record import Record, decode_records
+from snakka.protocol.types import Buffer
 
 HEADER_BYTES: Final = 61
 MAGIC: Final = 2

@@ -9,7 +9,7 @@ Not here: filling them (columns.py), handing them to Arrow (arrow.py).
 
 from typing import Final, NamedTuple
 
-from snakka.protocol.records.compression import Buffer
+from snakka.protocol.types import Buffer
 
 COLUMN_BYTES_MAX: Final = (1 << 31) - 1  # a bound is an int32
 

@@ -15,13 +15,12 @@ import functools
 import struct
 import zlib
 from enum import IntEnum
-from typing import Final, TypeAlias
+from typing import Final
 
 import cramjam
 
 from snakka.protocol.errors import MalformedError
-
-Buffer: TypeAlias = bytes | bytearray | memoryview
+from snakka.protocol.types import Buffer
 
 DEFAULT_LIMIT_BYTES: Final = 128 * 1024 * 1024
 

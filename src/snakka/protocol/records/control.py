@@ -9,8 +9,8 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 from snakka.protocol.errors import MalformedError
-from snakka.protocol.records.compression import Buffer
 from snakka.protocol.records.record import Record
+from snakka.protocol.types import Buffer
 
 CONTROL_KEY_VERSION: Final = 0
 END_TXN_MARKER_VERSION: Final = 0

@@ -20,13 +20,9 @@ from snakka.protocol.records.batch import (
     CorruptBatchError,
     batches,
 )
-from snakka.protocol.records.compression import (
-    DEFAULT_LIMIT_BYTES,
-    Buffer,
-    Compression,
-    decompress,
-)
+from snakka.protocol.records.compression import DEFAULT_LIMIT_BYTES, Compression, decompress
 from snakka.protocol.records.record import Record
+from snakka.protocol.types import Buffer
 
 _PREFIX = struct.Struct(">qi")
 _CRC_MAGIC_ATTRIBUTES = struct.Struct(">IbB")

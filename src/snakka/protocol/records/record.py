@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from snakka.protocol.errors import MalformedError
-from snakka.protocol.records.compression import Buffer
+from snakka.protocol.types import Buffer
 
 _INT32_BITS: Final = 32
 _INT64_BITS: Final = 64

@@ -23,8 +23,9 @@ from snakka.protocol.records.batch import (
 from snakka.protocol.records.builder import build_empty_batch
 from snakka.protocol.records.column_buffers import KeySpan
 from snakka.protocol.records.columns import scan_keys
-from snakka.protocol.records.compression import Buffer, compress
+from snakka.protocol.records.compression import compress
 from snakka.protocol.records.record import append_varint, read_varint, read_varlong
+from snakka.protocol.types import Buffer
 from snakka.storage.compaction.offset_map import OffsetMap
 from snakka.storage.compaction.transactions import CleanedTransactions
 
