@@ -5,7 +5,11 @@ from typing import Final
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.errors import MalformedError
 from snakka.protocol.records.batch import CorruptBatchError
-from snakka.replication.admission import InvalidRecordsError, InvalidTimestampError
+from snakka.replication.admission import (
+    InvalidRecordsError,
+    InvalidTimestampError,
+    UnverifiedTransactionError,
+)
 from snakka.replication.errors import (
     FencedLeaderEpochError,
     InvalidRequiredAcksError,
@@ -50,6 +54,7 @@ _CODES: Final[dict[type[Exception], ErrorCode]] = {
     UnknownLeaderEpochError: ErrorCode.UNKNOWN_LEADER_EPOCH,
     UnknownPartitionError: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
     UnknownTopicIdError: ErrorCode.UNKNOWN_TOPIC_ID,
+    UnverifiedTransactionError: ErrorCode.INVALID_TXN_STATE,
 }
 
 TOLD_ERRORS: Final = tuple(_CODES)

@@ -22,6 +22,10 @@ class InvalidTimestampError(ReplicationError):
     """A timestamp too far from the broker's clock."""
 
 
+class UnverifiedTransactionError(ReplicationError):
+    """A transactional batch whose transaction nobody vouches for (KIP-890)."""
+
+
 class InvalidRecordsError(ReplicationError):
     """Records that the topic does not take, by their places in the batch."""
 
@@ -46,6 +50,8 @@ class TopicRules:
 def admit(data: bytearray | memoryview, rules: TopicRules, now_ms: int) -> bytearray | memoryview:
     """The batch in `data` as the topic stores it; raises where the topic refuses it."""
     header = BatchHeader.read(data)
+    if header.is_transactional:
+        raise UnverifiedTransactionError("there is no transaction coordinator to ask")
     if rules.timestamp_type is TimestampType.CREATE_TIME:
         _check_timestamp(header, rules, now_ms)
     if rules.needs_keys:
