@@ -15,7 +15,8 @@ from typing import Final
 
 import click
 
-from snakka.app import Node, StartError, running_node
+from snakka.app.ground import StartError
+from snakka.app.node import Node, running_node
 from snakka.config.broker import BrokerConfig
 from snakka.config.loading import load_broker_config
 from snakka.config.problems import ConfigurationError

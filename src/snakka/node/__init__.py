@@ -1,1 +1,1 @@
-"""Where the rooms meet: what a running node is made of, for app.py to put together."""
+"""Where the rooms meet: what a running node is made of, for app/ to put together."""

@@ -1,0 +1,203 @@
+"""The broker of a node: logs, the replicas that follow the metadata, coordinators, membership.
+
+It opens before the metadata is followed, so that it misses no image, and serves after.
+"""
+
+import asyncio
+import logging
+import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+from typing import Final
+
+from snakka.apis.cluster import OFFSETS_TOPIC
+from snakka.apis.context import Services, Volume
+from snakka.apis.dispatch import Dispatcher
+from snakka.app.ground import Ground, StartError, now_ms
+from snakka.app.listeners import make_listener
+from snakka.config.endpoints import Endpoint, SecurityProtocol
+from snakka.config.topic import TopicConfig
+from snakka.coordinators.groups.groups import Groups
+from snakka.coordinators.groups.settings import GroupSettings
+from snakka.coordinators.hosted import HostSettings
+from snakka.coordinators.timers import LoopTimers
+from snakka.net.listener import Listener
+from snakka.node.active_controller import ActiveController
+from snakka.node.chores import Chores, cleaner_config, upkeep_config
+from snakka.node.coordinating import GroupPartitions
+from snakka.node.group_topics import ImageTopics
+from snakka.node.hosting import Hosting
+from snakka.node.membership import Membership, Registration
+from snakka.node.metadata_follower import MetadataFollower
+from snakka.node.producer_ids import ProducerIdBlocks
+from snakka.node.topic_creation import TopicCreator
+from snakka.node.topic_settings import log_config
+from snakka.protocol.messages.broker_registration import Listener as AdvertisedListener
+from snakka.protocol.schema import Listeners
+from snakka.protocol.types import random_uuid
+from snakka.replication.replicas import Replicas
+from snakka.storage.group_commit import GroupCommit
+from snakka.storage.log_directory import LogDirectory, OpenedDirectory
+
+_SECURITY_PROTOCOLS: Final = {each: number for number, each in enumerate(SecurityProtocol)}
+_SHUTDOWN_TIMEOUT_MS: Final = 30_000
+_MINUTE_MS: Final = 60_000
+_SYNC_THREADS: Final = 4
+
+log = logging.getLogger(__name__)
+
+
+class BrokerPart:
+    """The parts of one broker, as they are put together."""
+
+    def __init__(
+        self, ground: Ground, follower: MetadataFollower, controller: ActiveController
+    ) -> None:
+        self._ground = ground
+        self._config = ground.config
+        self._follower = follower
+        self._controller = controller
+        self._replicas = Replicas()
+        self._membership: Membership | None = None
+        self._opened: OpenedDirectory
+        self._groups: Groups
+        self._hosting: Hosting
+
+    async def open(self, stack: AsyncExitStack) -> None:
+        """Everything that follows the metadata, which has to be followed afterwards."""
+        timers = LoopTimers(now_ms())
+        opened = self._opened = await asyncio.to_thread(self._open_logs)
+        stack.callback(lambda: opened.directory.shut_down(self._broker_epoch()))
+        disk_thread = stack.enter_context(ThreadPoolExecutor(1, "log-directory"))
+        self._groups = await stack.enter_async_context(self._make_groups(timers))
+        self._hosting = Hosting(
+            self._config.node_id,
+            self._config,
+            self._replicas,
+            opened.directory,
+            [GroupPartitions(self._groups, timers)],
+            disk_thread,
+            now_ms=now_ms,
+            rng=self._ground.rng,
+        )
+        self._follower.subscribe(self._hosting.publish)
+        await stack.enter_async_context(self._hosting.running())
+        chores = Chores(
+            opened.directory,
+            self._ground.disk,
+            disk_thread,
+            upkeep_config(self._config),
+            cleaner_config(self._config),
+            now_ms=now_ms,
+        )
+        await stack.enter_async_context(chores.running())
+
+    async def serve(self, stack: AsyncExitStack) -> int:
+        """Listens, and enters the cluster; the port that clients connect to."""
+        sync_threads = stack.enter_context(ThreadPoolExecutor(_SYNC_THREADS, "sync"))
+        group_commit = GroupCommit(self._ground.disk, sync_threads)
+        listener = await stack.enter_async_context(self._make_listener(group_commit))
+        self._membership = self._make_membership(listener.port)
+        await stack.enter_async_context(self._membership)
+        await self._hosting.settled()
+        await self._groups.loaded()
+        return listener.port
+
+    def _broker_epoch(self) -> int:
+        return -1 if self._membership is None else self._membership.broker_epoch
+
+    def _open_logs(self) -> OpenedDirectory:
+        """All logs of the directory; what had to be mended is told."""
+        broker = TopicConfig(self._config, {})
+        opened = LogDirectory.open(
+            self._ground.files,
+            self._ground.directory,
+            self._ground.rng,
+            lambda _: log_config(broker, self._config),
+            now_ms=now_ms(),
+        )
+        for partition, each in opened.opened.items():
+            for damage in each.damages:
+                log.error("%s: %s", partition, damage)
+        return opened
+
+    def _make_groups(self, timers: LoopTimers) -> Groups:
+        config = self._config
+        settings = GroupSettings(
+            initial_rebalance_delay_ms=config.get_int("group.initial.rebalance.delay.ms"),
+            min_session_timeout_ms=config.get_int("group.min.session.timeout.ms"),
+            max_session_timeout_ms=config.get_int("group.max.session.timeout.ms"),
+            max_size=config.get_int("group.max.size"),
+            offset_metadata_max_bytes=config.get_int("offset.metadata.max.bytes"),
+            offsets_retention_ms=config.get_int("offsets.retention.minutes") * _MINUTE_MS,
+            offsets_retention_check_interval_ms=config.get_int(
+                "offsets.retention.check.interval.ms"
+            ),
+        )
+        topics = ImageTopics(lambda: self._follower.image)
+        count = self._count_group_partitions
+        return Groups(settings, HostSettings(), count, timers, self._ground.rng, topics)
+
+    def _count_group_partitions(self) -> int:
+        topic = self._follower.image.topics.find(OFFSETS_TOPIC)
+        if topic is None:
+            return self._config.get_int("offsets.topic.num.partitions")
+        return len(topic.partitions)
+
+    def _make_listener(self, group_commit: GroupCommit) -> Listener:
+        endpoint, *rest = self._ground.endpoints.broker_listeners
+        if rest or endpoint.protocol is not SecurityProtocol.PLAINTEXT:
+            raise StartError("this version serves one listener, and that in PLAINTEXT")
+        services = Services(
+            cluster_id=self._ground.identity.cluster_id,
+            config=self._config,
+            listeners=Listeners.BROKER,
+            replicas=self._replicas,
+            group_commit=group_commit,
+            checkpoint=self._hosting.checkpoint,
+            find_volume=self._find_volume,
+            find_image=lambda: self._follower.image,
+            controller=self._controller,
+            topics=TopicCreator(self._config, self._controller, self._hosting.settled),
+            producer_ids=ProducerIdBlocks(
+                self._config.node_id, self._controller, self._broker_epoch
+            ),
+            groups=self._groups,
+            now_ms=now_ms,
+        )
+        return make_listener(self._config, endpoint, Dispatcher(services).serve)
+
+    def _find_volume(self) -> Volume:
+        status = os.statvfs(self._ground.directory)
+        return Volume(
+            self._ground.directory,
+            status.f_blocks * status.f_frsize,
+            status.f_bavail * status.f_frsize,
+        )
+
+    def _make_membership(self, port: int) -> Membership:
+        config = self._config
+        previous_epoch = self._opened.broker_epoch
+        registration = Registration(
+            broker_id=config.node_id,
+            cluster_id=self._ground.identity.cluster_id,
+            incarnation_id=random_uuid(self._ground.rng),
+            listeners=[
+                _advertised(each, port) for each in self._ground.endpoints.advertised_to_clients
+            ],
+            rack=config.find_text("broker.rack"),
+            log_dirs=[self._ground.identity.directory_id],
+            previous_broker_epoch=-1 if previous_epoch is None else previous_epoch,
+            heartbeat_interval_ms=config.get_int("broker.heartbeat.interval.ms"),
+            shutdown_timeout_ms=_SHUTDOWN_TIMEOUT_MS,
+        )
+        return Membership(registration, self._controller, lambda: self._follower.applied_offset)
+
+
+def _advertised(endpoint: Endpoint, bound_port: int) -> AdvertisedListener:
+    return AdvertisedListener(
+        name=endpoint.listener,
+        host=endpoint.host,
+        port=endpoint.port or bound_port,
+        security_protocol=_SECURITY_PROTOCOLS[endpoint.protocol],
+    )

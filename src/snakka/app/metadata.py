@@ -1,0 +1,86 @@
+"""The metadata of a node: its replica of the quorum, what follows that, and the controller."""
+
+import logging
+from typing import Final
+
+from snakka.app.ground import Ground, now_ms
+from snakka.controller.view import Settings
+from snakka.node.active_controller import ActiveController
+from snakka.node.config_rules import NodeConfigRules
+from snakka.node.election_file import QUORUM_STATE, read_election
+from snakka.node.metadata_follower import MetadataFollower
+from snakka.node.metadata_log import METADATA_DIRECTORY, MetadataLog
+from snakka.node.quorum_driver import QuorumDriver
+from snakka.node.snapshot_files import SnapshotFiles
+from snakka.quorum.config import QuorumConfig
+from snakka.quorum.ports import BOOTSTRAP_SNAPSHOT
+from snakka.quorum.quorum import LocalReplica, Quorum
+from snakka.quorum.replica import QuorumReplica
+from snakka.quorum.voters import ReplicaKey
+from snakka.storage.config import LogConfig
+
+_METADATA_LOG: Final = LogConfig(segment_ms=2**62, retention_ms=-1, is_deleted=False)
+
+log = logging.getLogger(__name__)
+
+
+def make_controller(ground: Ground, follower: MetadataFollower) -> ActiveController:
+    config = ground.config
+    settings = Settings(
+        cluster_id=ground.identity.cluster_id,
+        node_id=config.node_id,
+        default_partitions=config.get_int("num.partitions"),
+        default_replication_factor=config.get_int("default.replication.factor"),
+        quorum_ids=frozenset({config.node_id}),
+    )
+    return ActiveController(
+        settings,
+        NodeConfigRules(config),
+        lambda: follower.image,
+        session_timeout_ms=config.get_int("broker.session.timeout.ms"),
+        now_ms=now_ms,
+        rng=ground.rng,
+    )
+
+
+def make_quorum(
+    ground: Ground, follower: MetadataFollower, controller: ActiveController
+) -> QuorumDriver:
+    directory = f"{ground.directory}/{METADATA_DIRECTORY}"
+    election_path = f"{directory}/{QUORUM_STATE}"
+    snapshots = SnapshotFiles(ground.disk, directory)
+    metadata_log, opened = MetadataLog.open(
+        ground.files,
+        directory,
+        _METADATA_LOG,
+        ground.rng,
+        starts_after=snapshots.earliest() or BOOTSTRAP_SNAPSHOT,
+        now_ms=now_ms,
+    )
+    for damage in opened.damages:
+        log.error("the metadata log: %s", damage)
+    local = LocalReplica(
+        ground.identity.cluster_id,
+        ReplicaKey(ground.config.node_id, ground.identity.directory_id),
+        ground.quorum_endpoint.name,
+        (ground.quorum_endpoint,),
+    )
+    quorum = Quorum(
+        local=local,
+        config=QuorumConfig(),
+        log=metadata_log,
+        snapshots=snapshots,
+        rng=ground.rng,
+        election=read_election(ground.disk, election_path),
+    )
+    driver = QuorumDriver(
+        QuorumReplica(quorum, now_ms()),
+        metadata_log,
+        ground.disk,
+        election_path,
+        now_ms=now_ms,
+        on_committed=follower.on_committed,
+        on_leadership=controller.on_leadership,
+    )
+    controller.quorum = driver
+    return driver
