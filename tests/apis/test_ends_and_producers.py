@@ -55,10 +55,14 @@ def append(replica: Replica, *timestamps_ms: int, producer_id: int = -1) -> None
 
 
 def list_offset(
-    broker: TestBroker, timestamp: int, version: int = 11, isolation_level: int = 0
+    broker: TestBroker,
+    timestamp: int,
+    version: int = 11,
+    isolation_level: int = 0,
+    replica_id: int = -1,
 ) -> ListOffsetsPartitionResponse:
     request = ListOffsetsRequest(
-        replica_id=-1,
+        replica_id=replica_id,
         isolation_level=isolation_level,
         topics=[
             ListOffsetsTopic(
@@ -78,6 +82,7 @@ def list_offset(
         (-3, 2, NOW_MS + 30),  # pitfall 33
         (-4, 0, -1),
         (-5, -1, -1),
+        (-6, -1, -1),
         (0, 0, NOW_MS),
         (NOW_MS + 1, 1, NOW_MS + 10),
         (NOW_MS + 10, 1, NOW_MS + 10),
@@ -99,7 +104,20 @@ def test_offsets_by_timestamp(
     )
 
 
-@pytest.mark.parametrize(("timestamp", "version"), [(-3, 6), (-4, 7), (-5, 8), (-6, 10)])
+@pytest.mark.parametrize("timestamp", [-4, -5, -6])
+def test_tiered_timestamps_keep_to_the_local_log(broker: TestBroker, timestamp: int) -> None:
+    replica = broker.create("t")
+    append(replica, NOW_MS)
+    append(replica, NOW_MS)
+    replica.log.advance_log_start(1)
+    found = list_offset(broker, timestamp)
+    expected = (1, 5) if timestamp == -4 else (-1, -1)
+    assert (found.error_code, found.offset, found.leader_epoch) == (0, *expected)
+
+
+@pytest.mark.parametrize(
+    ("timestamp", "version"), [(-3, 6), (-4, 7), (-5, 8), (-6, 10), (-7, 11), (-(1 << 63), 1)]
+)
 def test_special_timestamps_of_newer_versions(
     broker: TestBroker, timestamp: int, version: int
 ) -> None:
@@ -113,9 +131,28 @@ def test_offsets_end_at_what_is_committed(broker: TestBroker) -> None:
     append(replica, NOW_MS, NOW_MS + 1)
     assert list_offset(broker, -1).offset == 0
     assert list_offset(broker, NOW_MS).offset == -1
+    assert list_offset(broker, -1, replica_id=2).offset == 2  # a follower sees all there is
+    assert list_offset(broker, NOW_MS, replica_id=2).offset == 0
     replica.on_follower_fetch(2, 2)
     assert list_offset(broker, -1).offset == 2
     assert list_offset(broker, NOW_MS).offset == 0
+
+
+def test_a_partition_asked_for_twice_is_refused(broker: TestBroker) -> None:
+    broker.create("t")
+    twice = [ListOffsetsPartition(partition_index=0, timestamp=each) for each in (-1, -2)]
+    once = [ListOffsetsPartition(partition_index=1, timestamp=-1)]
+    request = ListOffsetsRequest(
+        replica_id=-1,
+        isolation_level=0,
+        topics=[ListOffsetsTopic(name="t", partitions=twice + once)],
+    )
+    answer = run(broker.ask(request, 11, ListOffsetsResponse))
+    assert [each.error_code for each in answer.topics[0].partitions] == [
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    ]
 
 
 def test_old_versions_have_no_leader_epoch(broker: TestBroker) -> None:

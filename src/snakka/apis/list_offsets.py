@@ -2,9 +2,12 @@
 
 KIP-734 largest timestamp (v7), KIP-405 earliest local offset (v8), KIP-1005 latest tiered offset
 (v9), KIP-1023 the first offset not yet tiered (v11). Nothing is tiered yet, so the earliest local
-offset is the earliest one, and there is no latest tiered offset.
+offset is the earliest one, nothing is the latest tiered, and nothing waits to be.
+Not here: OFFSET_NOT_AVAILABLE (KIP-207) of a leader that does not know yet what is committed.
 """
 
+from collections import Counter
+from collections.abc import Iterator
 from typing import Final
 
 from snakka.apis.context import RequestContext
@@ -34,6 +37,8 @@ LATEST_TIERED: Final = -5
 EARLIEST_PENDING_UPLOAD: Final = -6
 
 _FIRST_VERSION: Final = {
+    LATEST: 1,
+    EARLIEST: 1,
     MAX_TIMESTAMP: 7,
     EARLIEST_LOCAL: 8,
     LATEST_TIERED: 9,
@@ -41,17 +46,20 @@ _FIRST_VERSION: Final = {
 }
 _NOTHING: Final = FoundTimestamp(-1, -1, -1)
 _READ_COMMITTED: Final = 1
+_CONSUMER: Final = -1  # the replica id of whoever is none
 
 
 @api(ApiKey.LIST_OFFSETS)
 async def list_offsets(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
-    read_committed = request.isolation_level == _READ_COMMITTED
+    times = Counter(_places(request))
     return ListOffsetsResponse(
         topics=[
             ListOffsetsTopicResponse(
                 name=topic.name,
                 partitions=[
-                    _partition(topic.name, each, context, read_committed=read_committed)
+                    _refusal(each, ErrorCode.INVALID_REQUEST)
+                    if times[topic.name, each.partition_index] > 1
+                    else _partition(topic.name, each, request, context)
                     for each in topic.partitions
                 ],
             )
@@ -60,15 +68,22 @@ async def list_offsets(request: ListOffsetsRequest, context: RequestContext) -> 
     )
 
 
+def _places(request: ListOffsetsRequest) -> Iterator[tuple[str, int]]:
+    return (
+        (topic.name, each.partition_index) for topic in request.topics for each in topic.partitions
+    )
+
+
 def _partition(
-    topic: str, asked: ListOffsetsPartition, context: RequestContext, *, read_committed: bool
+    topic: str, asked: ListOffsetsPartition, request: ListOffsetsRequest, context: RequestContext
 ) -> ListOffsetsPartitionResponse:
-    if context.version < _FIRST_VERSION.get(asked.timestamp, 0):
+    first_version = _FIRST_VERSION.get(asked.timestamp)
+    if asked.timestamp < 0 and (first_version is None or context.version < first_version):
         return _refusal(asked, ErrorCode.UNSUPPORTED_VERSION)
     try:
         replica = context.replicas.get(topic, asked.partition_index)
         replica.partition.check_leader(asked.current_leader_epoch)
-        found = _find(replica, asked.timestamp, read_committed=read_committed)
+        found = _find(replica, asked.timestamp, _visible_end(replica, request))
     except TOLD_ERRORS as error:
         return _refusal(asked, error_code(error))
     return ListOffsetsPartitionResponse(
@@ -80,15 +95,24 @@ def _partition(
     )
 
 
-def _find(replica: Replica, timestamp: int, *, read_committed: bool) -> FoundTimestamp:
+def _visible_end(replica: Replica, request: ListOffsetsRequest) -> int:
+    """What a replica asks for is everything; a consumer sees what is committed."""
     log = replica.log
-    end = log.last_stable_offset if read_committed else log.high_watermark
+    if request.replica_id != _CONSUMER:
+        return log.log_end_offset
+    if request.isolation_level == _READ_COMMITTED:
+        return log.last_stable_offset
+    return log.high_watermark
+
+
+def _find(replica: Replica, timestamp: int, end: int) -> FoundTimestamp:
+    log = replica.log
     if timestamp == LATEST:
         return FoundTimestamp(-1, end, replica.partition.assignment.leader_epoch)
-    if timestamp in (EARLIEST, EARLIEST_LOCAL, EARLIEST_PENDING_UPLOAD):
+    if timestamp in (EARLIEST, EARLIEST_LOCAL):
         start = log.log_start_offset
         return FoundTimestamp(-1, start, _epoch_of(replica, start))
-    if timestamp == LATEST_TIERED:
+    if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
         return _NOTHING
     if timestamp == MAX_TIMESTAMP:
         found = find_max_timestamp(log)
