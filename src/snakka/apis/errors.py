@@ -31,6 +31,11 @@ from snakka.storage.errors import (
     TransactionCoordinatorFencedError,
 )
 
+
+class UnansweredError(Exception):
+    """The connection is to end, for the request has no other answer: a failed Produce of acks=0."""
+
+
 _CODES: Final[dict[type[Exception], ErrorCode]] = {
     CorruptBatchError: ErrorCode.CORRUPT_MESSAGE,
     FencedLeaderEpochError: ErrorCode.FENCED_LEADER_EPOCH,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from snakka.apis.context import RequestContext
-from snakka.apis.errors import TOLD_ERRORS, error_code
+from snakka.apis.errors import TOLD_ERRORS, UnansweredError, error_code
 from snakka.apis.registry import api
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.error_codes import ErrorCode
@@ -26,7 +26,7 @@ from snakka.protocol.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from snakka.protocol.types import Buffer
+from snakka.protocol.types import Buffer, format_uuid
 from snakka.replication.admission import InvalidRecordsError
 from snakka.replication.errors import InvalidRequiredAcksError
 from snakka.replication.replica import Replica
@@ -61,6 +61,7 @@ async def produce(request: ProduceRequest, context: RequestContext) -> ProduceRe
     ]
     _write(appends)
     if request.acks == ACKS_NONE:
+        _tell_failures(appends)
         return None
     if request.acks == ACKS_ALL:
         await _wait(appends, request.timeout_ms)
@@ -101,6 +102,14 @@ def _write(appends: Iterable[_Append]) -> None:
                 append.replica.write()
             except TOLD_ERRORS as error:
                 append.appended, append.error = None, error
+
+
+def _tell_failures(appends: Iterable[_Append]) -> None:
+    """A client that waits for no answer learns from its connection's end to ask for metadata."""
+    for append in appends:
+        if append.error is not None:
+            place = f"{append.topic.name or format_uuid(append.topic.topic_id)}-{append.index}"
+            raise UnansweredError(f"acks=0, and {place} was not written: {append.error}")
 
 
 async def _wait(appends: list[_Append], timeout_ms: int) -> None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
 from snakka.apis.context import Peer
+from snakka.apis.errors import UnansweredError
 from snakka.net.eager import Waiting, start
 from snakka.net.gate import Gate
 from snakka.net.inbox import BufferPool, Inbox
@@ -150,6 +151,9 @@ class Connection(asyncio.BufferedProtocol):
         except (MalformedError, UnsupportedVersionError) as error:
             self._fail("sent a request that cannot be answered: %s", error)
             return
+        except UnansweredError as error:
+            self._end(error)
+            return
         except Exception:
             log.exception("closing the connection of %s: its request failed", self.peer)
             self.abort()
@@ -171,6 +175,9 @@ class Connection(asyncio.BufferedProtocol):
     async def _finish(self, slot: _Slot, rest: Coroutine[Any, Any, Answer]) -> None:
         try:
             slot.answer = await rest
+        except UnansweredError as error:
+            self._end(error)
+            return
         except Exception:
             log.exception("closing the connection of %s: its request failed", self.peer)
             self.abort()
@@ -217,4 +224,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def _fail(self, complaint: str, error: Exception) -> None:
         log.warning("closing the connection of %s, which " + complaint, self.peer, error)
+        self.abort()
+
+    def _end(self, error: UnansweredError) -> None:
+        log.info("closing the connection of %s: %s", self.peer, error)
         self.abort()
