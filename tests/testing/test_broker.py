@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
-from snakka.app import StartError
+from snakka.app.ground import StartError
 from snakka.config.problems import ConfigurationError
 from snakka.testing import ApiKey, Broker, ErrorCode
 
@@ -30,9 +30,7 @@ def broker(hosted: Broker) -> Iterator[Broker]:
 def produce(broker: Broker, topic: str, *values: str, **settings: Any) -> list[int]:
     """The offsets, or the errors, with which the records were acknowledged."""
     outcomes: list[int] = []
-    producer = Producer(
-        {"bootstrap.servers": broker.bootstrap_servers, "log_level": 0, **settings}
-    )
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0, **settings})
     for value in values:
         producer.produce(
             topic,
@@ -94,7 +92,6 @@ def test_a_wrong_setting_is_told_where_the_broker_is_started() -> None:
     with pytest.raises(ConfigurationError, match=r"log\.retention\.hours"):
         broker.start()
     assert not broker.directory.exists()
-
 
 
 def test_a_directory_in_use_is_told_where_the_broker_is_started(tmp_path: Path) -> None:

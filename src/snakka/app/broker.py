@@ -13,7 +13,7 @@ from typing import Final
 from snakka.apis.cluster import OFFSETS_TOPIC
 from snakka.apis.context import Services, Volume
 from snakka.apis.dispatch import Dispatcher
-from snakka.app.ground import Ground, StartError, now_ms
+from snakka.app.ground import Ground, StartError
 from snakka.app.listeners import make_listener
 from snakka.config.endpoints import Endpoint, SecurityProtocol
 from snakka.config.topic import TopicConfig
@@ -65,7 +65,7 @@ class BrokerPart:
 
     async def open(self, stack: AsyncExitStack) -> None:
         """Everything that follows the metadata, which has to be followed afterwards."""
-        timers = LoopTimers(now_ms())
+        timers = LoopTimers(self._ground.now_ms())
         opened = self._opened = await asyncio.to_thread(self._open_logs)
         stack.callback(lambda: opened.directory.shut_down(self._broker_epoch()))
         disk_thread = stack.enter_context(ThreadPoolExecutor(1, "log-directory"))
@@ -77,7 +77,7 @@ class BrokerPart:
             opened.directory,
             [GroupPartitions(self._groups, timers)],
             disk_thread,
-            now_ms=now_ms,
+            now_ms=self._ground.now_ms,
             rng=self._ground.rng,
         )
         self._follower.subscribe(self._hosting.publish)
@@ -88,7 +88,7 @@ class BrokerPart:
             disk_thread,
             upkeep_config(self._config),
             cleaner_config(self._config),
-            now_ms=now_ms,
+            now_ms=self._ground.now_ms,
         )
         await stack.enter_async_context(chores.running())
 
@@ -114,7 +114,7 @@ class BrokerPart:
             self._ground.directory,
             self._ground.rng,
             lambda _: log_config(broker, self._config),
-            now_ms=now_ms(),
+            now_ms=self._ground.now_ms(),
         )
         for partition, each in opened.opened.items():
             for damage in each.damages:
@@ -163,9 +163,10 @@ class BrokerPart:
                 self._config.node_id, self._controller, self._broker_epoch
             ),
             groups=self._groups,
-            now_ms=now_ms,
+            now_ms=self._ground.now_ms,
         )
-        return make_listener(self._config, endpoint, Dispatcher(services).serve)
+        serve = self._ground.surroundings.around(Dispatcher(services).serve)
+        return make_listener(self._config, endpoint, serve)
 
     def _find_volume(self) -> Volume:
         status = os.statvfs(self._ground.directory)

@@ -3,10 +3,13 @@
 import os
 import random
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from snakka.config.broker import BrokerConfig
 from snakka.config.endpoints import Endpoints, endpoints
+from snakka.net.connection import Serve
 from snakka.node.formatting import Identity, open_or_format
 from snakka.quorum.voters import Endpoint as QuorumEndpoint
 from snakka.storage.disk import Disk, LocalDisk
@@ -17,8 +20,23 @@ class StartError(Exception):
     """Why a node cannot start, in one line."""
 
 
-def now_ms() -> int:
+def _wall_now_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+def _as_it_is(serve: Serve) -> Serve:
+    return serve
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a node is given by whoever hosts it: the time, and a say in how requests are served."""
+
+    now_ms: Callable[[], int] = _wall_now_ms
+    around: Callable[[Serve], Serve] = _as_it_is
+
+
+THE_WORLD: Final = Surroundings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +44,7 @@ class Ground:
     """Who this node is, and where it keeps what it has."""
 
     config: BrokerConfig
+    surroundings: Surroundings
     endpoints: Endpoints
     identity: Identity
     directory: str
@@ -35,7 +54,7 @@ class Ground:
     rng: random.Random
 
     @classmethod
-    def of(cls, config: BrokerConfig) -> "Ground":
+    def of(cls, config: BrokerConfig, surroundings: Surroundings) -> "Ground":
         """Opens the directory, which is formatted where it is fresh."""
         rng = random.Random(os.urandom(16))
         disk = LocalDisk()
@@ -44,6 +63,10 @@ class Ground:
         controller = found.controller_listeners[0]
         endpoint = QuorumEndpoint(controller.listener, controller.host, controller.port)
         identity = open_or_format(
-            disk, directory, config.node_id, endpoint, rng=rng, now_ms=now_ms()
+            disk, directory, config.node_id, endpoint, rng=rng, now_ms=surroundings.now_ms()
         )
-        return cls(config, found, identity, directory, endpoint, disk, OpenFiles(disk), rng)
+        files = OpenFiles(disk)
+        return cls(config, surroundings, found, identity, directory, endpoint, disk, files, rng)
+
+    def now_ms(self) -> int:
+        return self.surroundings.now_ms()

@@ -3,7 +3,7 @@
 import logging
 from typing import Final
 
-from snakka.app.ground import Ground, now_ms
+from snakka.app.ground import Ground
 from snakka.controller.view import Settings
 from snakka.node.active_controller import ActiveController
 from snakka.node.config_rules import NodeConfigRules
@@ -38,7 +38,7 @@ def make_controller(ground: Ground, follower: MetadataFollower) -> ActiveControl
         NodeConfigRules(config),
         lambda: follower.image,
         session_timeout_ms=config.get_int("broker.session.timeout.ms"),
-        now_ms=now_ms,
+        now_ms=ground.now_ms,
         rng=ground.rng,
     )
 
@@ -55,7 +55,7 @@ def make_quorum(
         _METADATA_LOG,
         ground.rng,
         starts_after=snapshots.earliest() or BOOTSTRAP_SNAPSHOT,
-        now_ms=now_ms,
+        now_ms=ground.now_ms,
     )
     for damage in opened.damages:
         log.error("the metadata log: %s", damage)
@@ -74,11 +74,11 @@ def make_quorum(
         election=read_election(ground.disk, election_path),
     )
     driver = QuorumDriver(
-        QuorumReplica(quorum, now_ms()),
+        QuorumReplica(quorum, ground.now_ms()),
         metadata_log,
         ground.disk,
         election_path,
-        now_ms=now_ms,
+        now_ms=ground.now_ms,
         on_committed=follower.on_committed,
         on_leadership=controller.on_leadership,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from snakka.app.broker import BrokerPart
-from snakka.app.ground import Ground, StartError, now_ms
+from snakka.app.ground import THE_WORLD, Ground, StartError, Surroundings
 from snakka.app.metadata import make_controller, make_quorum
 from snakka.config.broker import BrokerConfig
 from snakka.config.endpoints import InvalidEndpointError
@@ -38,14 +38,16 @@ class Node:
 
 
 @asynccontextmanager
-async def running_node(config: BrokerConfig) -> AsyncIterator[Node]:
+async def running_node(
+    config: BrokerConfig, surroundings: Surroundings = THE_WORLD
+) -> AsyncIterator[Node]:
     """A node that serves clients while the context lasts; StartError where it cannot."""
     async with AsyncExitStack() as stack:
         _check_is_one_node(config)
         try:
             os.makedirs(config.log_directories[0], exist_ok=True)
             stack.enter_context(locked(config.log_directories[0]))
-            node = await _build(config, stack)
+            node = await _build(Ground.of(config, surroundings), stack)
         except (*_CANNOT_START, OSError) as error:
             raise StartError(str(error)) from error
         yield node
@@ -62,13 +64,12 @@ def _check_is_one_node(config: BrokerConfig) -> None:
         raise StartError("controller.quorum.voters: this version is a quorum of one only")
 
 
-async def _build(config: BrokerConfig, stack: AsyncExitStack) -> Node:
-    ground = Ground.of(config)
-    follower = MetadataFollower(now_ms)
+async def _build(ground: Ground, stack: AsyncExitStack) -> Node:
+    follower = MetadataFollower(ground.now_ms)
     controller = make_controller(ground, follower)
     broker = BrokerPart(ground, follower, controller)
     await broker.open(stack)
     await stack.enter_async_context(make_quorum(ground, follower, controller))
     port = await broker.serve(stack)
     host = ground.endpoints.advertised_to_clients[0].host
-    return Node(ground.identity.cluster_id, config.node_id, ground.directory, host, port)
+    return Node(ground.identity.cluster_id, ground.config.node_id, ground.directory, host, port)

@@ -1,7 +1,4 @@
-"""A broker for tests: `Broker` to start one, its `faults` to make it misbehave on cue.
-
-Pytest finds the fixtures `snakka_broker` and `snakka_topic` by itself (snakka/pytest_plugin.py).
-"""
+"""A broker for tests: `Broker` to start one, its `faults` to make it misbehave on cue."""
 
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.error_codes import ErrorCode

@@ -15,7 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
-from snakka.app import Node, Surroundings, running_node
+from snakka.app.ground import Surroundings
+from snakka.app.node import Node, running_node
 from snakka.config.loading import load_broker_config
 from snakka.config.sources import Setting
 from snakka.config.standalone import standalone_settings
