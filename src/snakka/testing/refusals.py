@@ -44,7 +44,8 @@ def _value(field: Field, asked: object, version: int, code: ErrorCode) -> Any:
             items = _asked_items(field.name, asked, version)
             return [_answer(struct, item, version, code) for item in items]
         case Number() | Scalar() as kind:
-            return _named(field.name, kind, asked, field.default)
+            named = _named(field.name, kind, asked, field.default)
+            return field.default if named is None and version not in field.nullable else named
     return field.default
 
 
