@@ -3,14 +3,16 @@
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+from snakka.metadata.image import Provenance
 from snakka.node.election_file import QUORUM_STATE, read_election, write_election
 from snakka.node.formatting import NotFormattedError, open_or_format
+from snakka.node.metadata_follower import Committed
 from snakka.node.metadata_log import METADATA_DIRECTORY, MetadataLog
 from snakka.node.quorum_driver import QuorumDriver
 from snakka.node.snapshot_files import SnapshotFiles
@@ -42,8 +44,11 @@ class Node:
         self.leading = asyncio.Event()
         self.driver: QuorumDriver
 
-    def on_committed(self, values: Sequence[bytes], last_offset: int) -> None:
-        self.committed += values
+    def on_committed(self, committed: Committed) -> None:
+        self.committed += committed.values
+
+    def on_snapshot(self, values: Iterator[bytes], last: Provenance) -> None:
+        self.committed = list(values)
 
     def on_leadership(self, epoch: int | None) -> None:
         self.led.append(epoch)
@@ -80,10 +85,12 @@ async def running(path: Path) -> AsyncIterator[Node]:
     node.driver = QuorumDriver(
         QuorumReplica(quorum, now_ms()),
         metadata_log,
+        snapshots,
         disk,
         election_path,
         now_ms=now_ms,
         on_committed=node.on_committed,
+        on_snapshot=node.on_snapshot,
         on_leadership=node.on_leadership,
     )
     async with node.driver:

@@ -1,9 +1,11 @@
 """The metadata of a node: its replica of the quorum, what follows that, and the controller."""
 
 import logging
-from typing import Final
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from snakka.app.ground import Ground
+from snakka.config.broker import BrokerConfig
 from snakka.controller.view import Settings
 from snakka.node.active_controller import ActiveController
 from snakka.node.config_rules import NodeConfigRules
@@ -12,14 +14,13 @@ from snakka.node.metadata_follower import MetadataFollower
 from snakka.node.metadata_log import METADATA_DIRECTORY, MetadataLog
 from snakka.node.quorum_driver import QuorumDriver
 from snakka.node.snapshot_files import SnapshotFiles
+from snakka.node.snapshotting import SnapshotConfig, Snapshotting
 from snakka.quorum.config import QuorumConfig
 from snakka.quorum.ports import BOOTSTRAP_SNAPSHOT
 from snakka.quorum.quorum import LocalReplica, Quorum
 from snakka.quorum.replica import QuorumReplica
 from snakka.quorum.voters import ReplicaKey
 from snakka.storage.config import LogConfig
-
-_METADATA_LOG: Final = LogConfig(segment_ms=2**62, retention_ms=-1, is_deleted=False)
 
 log = logging.getLogger(__name__)
 
@@ -43,16 +44,27 @@ def make_controller(ground: Ground, follower: MetadataFollower) -> ActiveControl
     )
 
 
-def make_quorum(
+def _log_config(config: BrokerConfig) -> LogConfig:
+    segment_bytes = config.find_int("internal.metadata.log.segment.bytes")
+    return LogConfig(
+        segment_bytes=segment_bytes or config.get_int("metadata.log.segment.bytes"),
+        segment_ms=config.get_int("metadata.log.segment.ms"),
+        is_deleted=False,  # by its own age or size: it starts where a snapshot ends
+    )
+
+
+@asynccontextmanager
+async def running_quorum(
     ground: Ground, follower: MetadataFollower, controller: ActiveController
-) -> QuorumDriver:
+) -> AsyncIterator[QuorumDriver]:
+    """This node's replica takes part inside."""
     directory = f"{ground.directory}/{METADATA_DIRECTORY}"
     election_path = f"{directory}/{QUORUM_STATE}"
     snapshots = SnapshotFiles(ground.disk, directory)
     metadata_log, opened = MetadataLog.open(
         ground.files,
         directory,
-        _METADATA_LOG,
+        _log_config(ground.config),
         ground.rng,
         starts_after=snapshots.earliest() or BOOTSTRAP_SNAPSHOT,
         now_ms=ground.now_ms,
@@ -73,14 +85,21 @@ def make_quorum(
         rng=ground.rng,
         election=read_election(ground.disk, election_path),
     )
+    replica = QuorumReplica(quorum, ground.now_ms())
     driver = QuorumDriver(
-        QuorumReplica(quorum, ground.now_ms()),
+        replica,
         metadata_log,
+        snapshots,
         ground.disk,
         election_path,
         now_ms=ground.now_ms,
         on_committed=follower.on_committed,
+        on_snapshot=follower.on_snapshot,
         on_leadership=controller.on_leadership,
     )
     controller.quorum = driver
-    return driver
+    snapshotting = Snapshotting(
+        follower, replica, metadata_log, snapshots, SnapshotConfig.of(ground.config), ground.now_ms
+    )
+    async with driver, snapshotting.running():
+        yield driver

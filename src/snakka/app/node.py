@@ -8,7 +8,7 @@ from typing import Final
 
 from snakka.app.broker import BrokerPart
 from snakka.app.ground import THE_WORLD, Ground, StartError, Surroundings
-from snakka.app.metadata import make_controller, make_quorum
+from snakka.app.metadata import make_controller, running_quorum
 from snakka.config.broker import BrokerConfig
 from snakka.config.endpoints import InvalidEndpointError
 from snakka.node.directory_lock import DirectoryInUseError, locked
@@ -65,11 +65,11 @@ def _check_is_one_node(config: BrokerConfig) -> None:
 
 
 async def _build(ground: Ground, stack: AsyncExitStack) -> Node:
-    follower = MetadataFollower(ground.now_ms)
+    follower = MetadataFollower()
     controller = make_controller(ground, follower)
     broker = BrokerPart(ground, follower, controller)
     await broker.open(stack)
-    await stack.enter_async_context(make_quorum(ground, follower, controller))
+    await stack.enter_async_context(running_quorum(ground, follower, controller))
     port = await broker.serve(stack)
     host = ground.endpoints.advertised_to_clients[0].host
     return Node(ground.identity.cluster_id, ground.config.node_id, ground.directory, host, port)

@@ -66,7 +66,7 @@ def _write_first_snapshot(
     )
     head = control_batch(
         [
-            SnapshotHeaderRecord(version=0, last_contained_log_timestamp=0),
+            SnapshotHeaderRecord(version=0, last_contained_log_timestamp=now_ms),
             kraft_version_record(_KRAFT_VERSION),
             voters_record(VoterSet.of([voter])),
         ],

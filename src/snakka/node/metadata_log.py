@@ -16,6 +16,7 @@ from snakka.storage.log import Log
 from snakka.storage.names import METADATA_TOPIC
 from snakka.storage.open_files import OpenFiles
 from snakka.storage.opening import Checkpointed, OpenedLog, open_log
+from snakka.storage.retention import enforce_retention
 from snakka.storage.truncation import truncate_fully, truncate_to
 
 METADATA_DIRECTORY: Final = f"{METADATA_TOPIC}-0"
@@ -65,6 +66,10 @@ class MetadataLog:
             return self._starts_after
         return OffsetAndEpoch(found.end_offset, found.epoch)
 
+    @property
+    def size_bytes(self) -> int:
+        return self.log.segments.size_bytes
+
     def append(self, batches: Buffer) -> None:
         self.log.append_as_follower(batches, now_ms=self._now_ms())
         self.log.write_staged()
@@ -84,6 +89,11 @@ class MetadataLog:
         self.log.update_high_watermark(snapshot_id.offset)
         self.log.advance_log_start(snapshot_id.offset)
         self._starts_after = snapshot_id
+        enforce_retention(self.log, now_ms=self._now_ms())
+
+    def delete_retired(self) -> None:
+        """Unlinks the segments that are gone. May run in a thread."""
+        self.log.segments.delete_retired()
 
 
 def whole_batches(data: Buffer) -> memoryview:

@@ -12,14 +12,17 @@ until then a quorum has one voter, and a request that the core wants to send fai
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Final, NamedTuple
 
+from snakka.metadata.image import Provenance
 from snakka.node.election_file import write_election
+from snakka.node.metadata_follower import Committed
 from snakka.node.metadata_log import MetadataLog
+from snakka.node.snapshot_files import SnapshotFiles
 from snakka.protocol.error_codes import ErrorCode
-from snakka.protocol.records.batch import batches
+from snakka.protocol.records.batch import Batch, batches
 from snakka.quorum.ready import Flush
 from snakka.quorum.replica import NotLeaderError, QuorumReplica
 from snakka.storage.disk import Disk
@@ -44,21 +47,26 @@ class QuorumDriver:
         self,
         replica: QuorumReplica,
         metadata_log: MetadataLog,
+        snapshots: SnapshotFiles,
         disk: Disk,
         election_path: str,
         *,
         now_ms: Callable[[], int],
-        on_committed: Callable[[Sequence[bytes], int], None],
+        on_committed: Callable[[Committed], None],
+        on_snapshot: Callable[[Iterator[bytes], Provenance], None],
         on_leadership: Callable[[int | None], None],
     ) -> None:
         self._replica = replica
         self._log = metadata_log
+        self._snapshots = snapshots
         self._disk = disk
         self._election_path = election_path
         self._now_ms = now_ms
         self._on_committed = on_committed
+        self._on_snapshot = on_snapshot
         self._on_leadership = on_leadership
-        self._applied_offset = metadata_log.start_offset
+        self._applied_offset = 0
+        self._has_started = False
         self._led_epoch: int | None = None
         self._submissions: deque[_Submission] = deque()
         self._timer: asyncio.TimerHandle | None = None
@@ -126,16 +134,29 @@ class QuorumDriver:
 
     def _apply_committed(self) -> None:
         committed = self._replica.high_watermark or 0
+        self._apply_snapshot()
         while self._applied_offset < committed:
             data = self._log.read(self._applied_offset, _READ_BYTES)
             for batch in batches(data):
                 if batch.header.next_offset > committed:
                     return
-                if not batch.header.is_control:
-                    values = [record.value or b"" for record in batch.records()]
-                    self._on_committed(values, batch.header.last_offset)
+                self._on_committed(_committed(batch))
                 self._applied_offset = batch.header.next_offset
                 self._finish_submissions()
+
+    def _apply_snapshot(self) -> None:
+        """At the start, and when the leader had a snapshot for us instead of the log."""
+        latest = self._snapshots.latest()
+        if self._has_started and self._applied_offset >= self._log.start_offset:
+            return
+        self._has_started = True
+        if latest is None:
+            return
+        last = Provenance(
+            latest.offset - 1, latest.epoch, self._snapshots.last_timestamp_ms(latest)
+        )
+        self._on_snapshot(self._snapshots.values(latest), last)
+        self._applied_offset = latest.offset
 
     def _finish_submissions(self) -> None:
         waiting = self._submissions
@@ -175,3 +196,10 @@ class QuorumDriver:
     def _tick(self) -> None:
         self._replica.tick(self._now_ms())
         self._after_event()
+
+
+def _committed(batch: Batch) -> Committed:
+    header = batch.header
+    values = [] if header.is_control else [record.value or b"" for record in batch.records()]
+    last = Provenance(header.last_offset, header.leader_epoch, header.max_timestamp)
+    return Committed(values, last, len(batch.data))

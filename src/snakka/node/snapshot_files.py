@@ -4,14 +4,21 @@ One that is being written has `.part` behind its name, and is dropped at the nex
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from snakka.protocol.internal.kraft import SnapshotHeaderRecord
+from snakka.protocol.records.batch import batches
 from snakka.protocol.types import Buffer
+from snakka.quorum.control_records import first_batch, read_control_records
 from snakka.quorum.ports import OffsetAndEpoch
 from snakka.storage.disk import Disk
+from snakka.storage.errors import CorruptFileError
 
 _SUFFIX: Final = ".checkpoint"
 _PART_SUFFIX: Final = ".checkpoint.part"
+_HEAD_BYTES: Final = 64 * 1024
+_READ_BYTES: Final = 1024 * 1024
 _NAME: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
 
 
@@ -52,10 +59,65 @@ class SnapshotFiles:
         file.write([data], position)
 
     def complete(self, snapshot_id: OffsetAndEpoch) -> None:
+        self._seal(snapshot_id)
+        self.add(snapshot_id)
+
+    def write_whole(self, snapshot_id: OffsetAndEpoch, chunks: Iterable[bytes]) -> None:
+        """Writes one of this node's own, durably. May run in a thread; `add` makes it known."""
+        file = self._disk.open(self._part_path(snapshot_id), create=True)
+        file.truncate(0)
+        position = 0
+        for chunk in chunks:
+            file.write([chunk], position)
+            position += len(chunk)
+        self._seal(snapshot_id)
+
+    def add(self, snapshot_id: OffsetAndEpoch) -> None:
+        """Counts one that was written whole."""
+        self._ids = sorted({*self._ids, snapshot_id})
+
+    def values(self, snapshot_id: OffsetAndEpoch) -> Iterator[bytes]:
+        """The records that are no control records."""
+        position, wanted = 0, _READ_BYTES
+        while data := self.read(snapshot_id, position, wanted):
+            taken = 0
+            for batch in batches(data, ignore_partial_tail=True):
+                taken += len(batch.data)
+                if not batch.header.is_control:
+                    yield from (record.value or b"" for record in batch.records())
+            if not taken and len(data) < wanted:
+                raise CorruptFileError(self._path(snapshot_id), "its last batch is cut short")
+            position += taken
+            wanted = _READ_BYTES if taken else 2 * wanted
+
+    def last_timestamp_ms(self, snapshot_id: OffsetAndEpoch) -> int:
+        """The time of the last record of the log that it covers, as its header has it."""
+        head = first_batch(self.read(snapshot_id, 0, _HEAD_BYTES))
+        headers = (each.message for each in read_control_records(head))
+        return next(
+            each.last_contained_log_timestamp
+            for each in headers
+            if isinstance(each, SnapshotHeaderRecord)
+        )
+
+    def read_facts(self) -> list[tuple[OffsetAndEpoch, int, int]]:
+        """All snapshots, oldest first, with size and the time of their last record."""
+        return [
+            (each, self._disk.status(self._path(each)).size_bytes, self.last_timestamp_ms(each))
+            for each in self._ids
+        ]
+
+    def remove_before(self, start: OffsetAndEpoch) -> None:
+        """Removes those that are older than `start`."""
+        removed = [each for each in self._ids if each < start]
+        self._ids = [each for each in self._ids if each >= start]
+        for each in removed:
+            self._disk.remove(self._path(each))
+
+    def _seal(self, snapshot_id: OffsetAndEpoch) -> None:
         self._disk.open(self._part_path(snapshot_id)).sync()
         self._disk.rename(self._part_path(snapshot_id), self._path(snapshot_id))
         self._disk.sync_directory(self._directory)
-        self._ids = sorted({*self._ids, snapshot_id})
 
     def _path(self, snapshot_id: OffsetAndEpoch) -> str:
         return f"{self._directory}/{snapshot_id.offset:020d}-{snapshot_id.epoch:010d}{_SUFFIX}"
