@@ -56,15 +56,16 @@ def test_lookups_do_not_care_what_is_in_memory(files: OpenFiles, written: int) -
         assert index.find_upper_bound(exact.position - 1) == exact.offset
     assert index.lookup(1008) == OffsetPosition(1000, 0)
     assert index.last_entry == OffsetPosition(20999, 4096 * 2000)
-    assert index.is_full(16000)
-    assert not index.is_full(16008)
+    assert index.room(16000) == 0
+    assert index.room(16008) == 1
 
 
 def test_full_pages_leave_memory(files: OpenFiles) -> None:
     index = offset_index(files)
     for n in range(600):
         index.append(1001 + n, 4097 * (n + 1))
-        index.entries.write_full_pages()
+        if index.entries.has_full_page:
+            index.entries.write()
     assert files.get(PATH).size() == 8 * 512
     assert len(index.entries) == 600
 
@@ -99,8 +100,8 @@ def test_a_time_index_rises(files: OpenFiles) -> None:
     index.truncate_to(1010)
     index.maybe_append(150, 1011)
     assert index.last_entry == TimestampOffset(150, 1011)
-    assert index.is_full(36)
-    assert not index.is_full(48)
+    assert index.room(36) == 0
+    assert index.room(48) == 1
 
 
 def test_damage(files: OpenFiles) -> None:

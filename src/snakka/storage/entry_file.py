@@ -17,7 +17,7 @@ _PAGE_ENTRIES: Final = 512
 class EntryFile:
     """Entries of two numbers each, in rising order of both."""
 
-    __slots__ = ("_files", "_layout", "_path", "_tail", "_written")
+    __slots__ = ("_files", "_layout", "_path", "_tail", "_written", "count")
 
     def __init__(self, files: OpenFiles, path: str, layout: struct.Struct) -> None:
         self._files = files
@@ -25,13 +25,14 @@ class EntryFile:
         self._layout = layout
         self._written = files.get(path).size() // layout.size  # entries that are in the file
         self._tail = bytearray()  # entries that are not
+        self.count = self._written
 
     @property
     def path(self) -> str:
         return self._path
 
     def __len__(self) -> int:
-        return self._written + len(self._tail) // self._layout.size
+        return self.count
 
     def entry(self, slot: int) -> tuple[int, int]:
         first, second = self._layout.unpack(self._read(slot, 1))
@@ -39,20 +40,23 @@ class EntryFile:
 
     def append(self, first: int, second: int) -> None:
         self._tail += self._layout.pack(first, second)
+        self.count += 1
 
-    def write_full_pages(self) -> None:
-        if len(self._tail) >= _PAGE_ENTRIES * self._layout.size:
-            self.write()
+    @property
+    def has_full_page(self) -> bool:
+        """Whether enough is in memory to be written."""
+        return self.count - self._written >= _PAGE_ENTRIES
 
     def write(self) -> None:
         if self._tail:
             position = self._written * self._layout.size
             self._files.get(self._path).write([self._tail], position)
-            self._written = len(self)
+            self._written = self.count
             self._tail = bytearray()
 
     def truncate(self, count: int) -> None:
         del self._tail[max(0, count - self._written) * self._layout.size :]
+        self.count = min(self.count, count)
         if count <= self._written:  # and cut off a torn entry
             self._written = count
             self._files.get(self._path).truncate(count * self._layout.size)

@@ -46,18 +46,19 @@ class IndexBuilder:
             self._take_timestamp(header)
         if position - self._indexed_position <= self._index_interval_bytes:
             return False
-        self.indexes.offset.append(header.last_offset, position)
-        self.indexes.time.maybe_append(self._largest_timestamp, self._largest_offset)
+        offset_index, time_index = self.indexes
+        offset_index.append(header.base_offset + header.last_offset_delta, position)
+        time_index.maybe_append(self._largest_timestamp, self._largest_offset)
         self._indexed_position = position
         return True
 
-    def is_full(self, segment_index_bytes: int) -> bool:
-        offset_index, time_index = self.indexes
-        return offset_index.is_full(segment_index_bytes) or time_index.is_full(segment_index_bytes)
+    def room(self, segment_index_bytes: int) -> int:
+        """How many more entries fit into both indexes in any case."""
+        return min(index.room(segment_index_bytes) for index in self.indexes)
 
     def write_full_pages(self) -> None:
-        self.indexes.offset.entries.write_full_pages()
-        self.indexes.time.entries.write_full_pages()
+        if self.indexes.offset.entries.has_full_page:  # the other one grows no faster
+            self.write()
 
     def write(self) -> None:
         self.indexes.offset.entries.write()

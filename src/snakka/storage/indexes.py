@@ -57,8 +57,9 @@ class OffsetIndex:
         """Drops the entries at `offset` or above."""
         self.entries.truncate(self.entries.find_slot(offset - self._base_offset - 1) + 1)
 
-    def is_full(self, segment_index_bytes: int) -> bool:
-        return len(self.entries) >= segment_index_bytes // _OFFSET_ENTRY.size
+    def room(self, segment_index_bytes: int) -> int:
+        """How many more entries may be added."""
+        return segment_index_bytes // _OFFSET_ENTRY.size - len(self.entries)
 
     def _at(self, slot: int) -> OffsetPosition:
         if slot < 0:
@@ -97,9 +98,9 @@ class TimeIndex:
         self.entries.truncate(self.entries.find_slot(relative_offset - 1, field=1) + 1)
         self._last_timestamp = self.last_entry.timestamp
 
-    def is_full(self, segment_index_bytes: int) -> bool:
+    def room(self, segment_index_bytes: int) -> int:
         """One entry is kept free for the segment's largest timestamp, added when it is sealed."""
-        return len(self.entries) >= segment_index_bytes // _TIME_ENTRY.size - 1
+        return segment_index_bytes // _TIME_ENTRY.size - 1 - len(self.entries)
 
     def _at(self, slot: int) -> TimestampOffset:
         if slot < 0:

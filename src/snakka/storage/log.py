@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from snakka.protocol.records.batch import (
+    CONTROL_BIT,
+    NO_PRODUCER_ID,
     BatchHeader,
     TimestampType,
     assign_offset,
@@ -37,7 +39,14 @@ from snakka.storage.segment_writer import SegmentWriter
 from snakka.storage.segments import Segments
 from snakka.storage.snapshots import Snapshots
 from snakka.storage.transaction_index import AbortedTransaction
-from snakka.storage.validate import AppendOrigin, admit, check_segment_size, read_follower_batches
+from snakka.storage.validate import (
+    AppendOrigin,
+    admit_marker,
+    check_segment_size,
+    find_duplicate,
+    read_follower_batches,
+    read_leader_batch,
+)
 
 
 class Appended(NamedTuple):
@@ -135,21 +144,23 @@ class Log:
     ) -> Appended:
         """Stages one batch at the next offset, which is written into the buffer itself."""
         self.check_usable()
-        admitted = admit(buffer, self.producers, self.config, origin, transaction_version)
-        header = admitted.header
-        if admitted.duplicate_of is not None:
-            return Appended.again(admitted.duplicate_of)
+        config, offset = self.config, self._next_offset
+        header = read_leader_batch(buffer, config, origin)
+        marker = None
+        if header.attributes & CONTROL_BIT:
+            marker = admit_marker(header, buffer, self.producers, transaction_version)
+        elif header.producer_id != NO_PRODUCER_ID:
+            duplicate = find_duplicate(header, self.producers, origin)
+            if duplicate is not None:
+                return Appended.again(duplicate)
         log_append_time = None
-        if self.config.message_timestamp_type is TimestampType.LOG_APPEND_TIME:
+        if config.message_timestamp_type is TimestampType.LOG_APPEND_TIME:
             log_append_time = now_ms
             set_max_timestamp(buffer, TimestampType.LOG_APPEND_TIME, now_ms)
-        assign_offset(buffer, self._next_offset, leader_epoch)
-        if log_append_time is None:
-            header = BatchHeader._make((self._next_offset, header[1], leader_epoch, *header[3:]))
-        else:
             header = BatchHeader.read(buffer)
-        self._stage(header, buffer, admitted.marker, now_ms)
-        return Appended(header.base_offset, header.last_offset, log_append_time)
+        assign_offset(buffer, offset, leader_epoch)
+        self._stage(header.placed(offset, leader_epoch), buffer, marker, now_ms)
+        return Appended(offset, self._next_offset - 1, log_append_time)
 
     def append_as_follower(self, buffer: Buffer, *, now_ms: int) -> Appended | None:
         """Stages batches as a leader has them; None where there was not a whole one."""
@@ -301,10 +312,13 @@ class Log:
         writer.stage(header, batch)
         if header.leader_epoch >= 0 and header.leader_epoch != self.epochs.latest_epoch:
             self.epochs.assign(header.leader_epoch, header.base_offset)
+        self._next_offset = header.next_offset
+        if header.producer_id == NO_PRODUCER_ID:
+            self.producers.end_offset = self._next_offset
+            return
         completed = self.producers.replay(header, marker)
         if completed is not None and completed.is_aborted:
             writer.stage_aborted(AbortedTransaction.of(completed))
-        self._next_offset = header.next_offset
 
     def _get_writer(self, now_ms: int) -> SegmentWriter:
         writer = self._writer

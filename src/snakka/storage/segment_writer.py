@@ -6,7 +6,7 @@ caller's own and must stay as they are until then.
 Not here: offsets and producers (log.py).
 """
 
-from snakka.protocol.records.batch import BatchHeader
+from snakka.protocol.records.batch import PREFIX_BYTES, BatchHeader
 from snakka.protocol.types import Buffer
 from snakka.storage.config import LogConfig
 from snakka.storage.indexes import RELATIVE_OFFSET_MAX
@@ -27,7 +27,8 @@ class SegmentWriter:
         "_end_position",
         "_files",
         "_first_timestamp",
-        "_has_full_index",
+        "_index_room",
+        "_offset_max",
         "_path",
         "_roll_after_ms",
         "_segment",
@@ -47,7 +48,8 @@ class SegmentWriter:
         self._staged: list[Buffer] = []
         self._aborted: list[AbortedTransaction] = []
         self._builder = segment.continue_indexes(segment.size_bytes, config.index_interval_bytes)
-        self._has_full_index = self._builder.is_full(config.segment_index_bytes)
+        self._index_room = self._builder.room(config.segment_index_bytes)
+        self._offset_max = segment.base_offset + RELATIVE_OFFSET_MAX
         self._first_timestamp = self._read_first_timestamp()
         segment.lent_indexes = self._builder.indexes
 
@@ -59,7 +61,7 @@ class SegmentWriter:
 
     def should_roll(self, header: BatchHeader, now_ms: int) -> bool:
         """Whether `header`'s batch belongs into a new segment."""
-        is_far = header.last_offset - self._segment.base_offset > RELATIVE_OFFSET_MAX
+        is_far = header.base_offset + header.last_offset_delta > self._offset_max
         size = self._end_position
         if not size or is_far:
             return is_far
@@ -68,9 +70,9 @@ class SegmentWriter:
         else:
             waited_ms = now_ms - self._created_ms
         return (
-            size + header.size_bytes > self._config.segment_bytes
+            size + header.batch_length + PREFIX_BYTES > self._config.segment_bytes
             or waited_ms > self._roll_after_ms
-            or self._has_full_index
+            or self._index_room <= 0
         )
 
     def stage(self, header: BatchHeader, batch: Buffer) -> None:
@@ -78,9 +80,11 @@ class SegmentWriter:
         if not position:
             self._first_timestamp = header.max_timestamp
         if self._builder.add(header, position):
-            self._has_full_index = self._builder.is_full(self._config.segment_index_bytes)
+            self._index_room -= 1
+            if self._index_room <= 0:
+                self._index_room = self._builder.room(self._config.segment_index_bytes)
         self._staged.append(batch)
-        self._end_position = position + header.size_bytes
+        self._end_position = position + header.batch_length + PREFIX_BYTES
 
     def stage_aborted(self, aborted: AbortedTransaction) -> None:
         self._aborted.append(aborted)

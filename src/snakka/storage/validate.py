@@ -5,7 +5,6 @@ Not here: rules about records (keys on compacted topics, timestamps).
 """
 
 from enum import Enum, auto
-from typing import NamedTuple
 
 from snakka.protocol.records.batch import (
     CONTROL_BIT,
@@ -15,6 +14,7 @@ from snakka.protocol.records.batch import (
     Batch,
     BatchHeader,
     batches,
+    verify_crc,
 )
 from snakka.protocol.records.control import EndTxnMarker
 from snakka.protocol.types import Buffer
@@ -36,48 +36,10 @@ class AppendOrigin(Enum):
     COORDINATOR = auto()  # markers, and records with the producer ids of others
 
 
-class Admitted(NamedTuple):
-    """A batch that a leader may append, unless it is the retry of one that is in the log."""
-
-    header: BatchHeader
-    marker: EndTxnMarker | None = None
-    duplicate_of: BatchMetadata | None = None
-
-
-def admit(
-    buffer: bytearray | memoryview,
-    producers: ProducerState,
-    config: LogConfig,
-    origin: AppendOrigin,
-    transaction_version: int,
-) -> Admitted:
-    """Checks the one batch that a leader appends at a time (KIP-98); raises what is wrong."""
-    header = _read_leader_batch(buffer, config)
-    if origin is AppendOrigin.CLIENT:
-        _check_client_batch(header)
-    if header.attributes & CONTROL_BIT:
-        marker = find_marker(Batch(header, memoryview(buffer)))
-        if marker is not None:
-            producers.check_marker(header, marker, transaction_version)
-        return Admitted(header, marker)
-    if header.producer_id == NO_PRODUCER_ID:
-        return Admitted(header)
-    if origin is AppendOrigin.CLIENT:
-        duplicate = producers.find_duplicate(header)
-        if duplicate is not None:
-            return Admitted(header, duplicate_of=duplicate)
-    producers.check(header, has_sequence=origin is AppendOrigin.CLIENT)
-    return Admitted(header)
-
-
-def check_segment_size(size_bytes: int, config: LogConfig) -> None:
-    if size_bytes > config.segment_bytes:
-        raise RecordBatchTooLargeError(
-            f"a batch of {size_bytes} bytes is over segment.bytes={config.segment_bytes}"
-        )
-
-
-def _read_leader_batch(buffer: bytearray | memoryview, config: LogConfig) -> BatchHeader:
+def read_leader_batch(
+    buffer: bytearray | memoryview, config: LogConfig, origin: AppendOrigin
+) -> BatchHeader:
+    """The header of the one batch that a leader appends at a time; raises what is wrong with it."""
     header = BatchHeader.read(buffer)
     size_bytes = header.batch_length + PREFIX_BYTES
     if size_bytes > config.max_message_bytes:
@@ -86,9 +48,43 @@ def _read_leader_batch(buffer: bytearray | memoryview, config: LogConfig) -> Bat
         )
     if size_bytes != len(buffer):
         raise InvalidRecordError(f"{len(buffer)} bytes instead of one batch of {size_bytes}")
-    Batch(header, memoryview(buffer)).verify_crc()
+    verify_crc(header, memoryview(buffer))
     check_segment_size(size_bytes, config)
+    if origin is AppendOrigin.CLIENT:
+        _check_client_batch(header)
     return header
+
+
+def admit_marker(
+    header: BatchHeader,
+    buffer: bytearray | memoryview,
+    producers: ProducerState,
+    transaction_version: int,
+) -> EndTxnMarker | None:
+    """What a control batch says of a transaction, if anything; raises if it may not (KIP-98)."""
+    marker = find_marker(Batch(header, memoryview(buffer)))
+    if marker is not None:
+        producers.check_marker(header, marker, transaction_version)
+    return marker
+
+
+def find_duplicate(
+    header: BatchHeader, producers: ProducerState, origin: AppendOrigin
+) -> BatchMetadata | None:
+    """The batch that this one repeats; raises if its producer may not send it now (KIP-98)."""
+    if origin is AppendOrigin.CLIENT:
+        duplicate = producers.find_duplicate(header)
+        if duplicate is not None:
+            return duplicate
+    producers.check(header, has_sequence=origin is AppendOrigin.CLIENT)
+    return None
+
+
+def check_segment_size(size_bytes: int, config: LogConfig) -> None:
+    if size_bytes > config.segment_bytes:
+        raise RecordBatchTooLargeError(
+            f"a batch of {size_bytes} bytes is over segment.bytes={config.segment_bytes}"
+        )
 
 
 def read_follower_batches(buffer: Buffer, next_offset: int) -> list[Batch]:

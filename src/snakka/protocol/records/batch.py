@@ -84,17 +84,19 @@ class BatchHeader(NamedTuple):
         """The header at `position`; the batch itself may reach beyond the buffer."""
         if not 0 <= position <= len(buffer) - HEADER_BYTES:
             raise MalformedError("record batch", position, "truncated header")
-        header = cls._make(_HEADER.unpack_from(buffer, position))
-        header._check(position)
+        header = tuple.__new__(cls, _HEADER.unpack_from(buffer, position))
+        base_offset, length, _, magic, _, _, delta, _, _, _, _, _, count = header
+        if magic != MAGIC:
+            raise MalformedError("record batch", position, f"magic {magic} is not {MAGIC}")
+        if length < HEADER_BYTES - PREFIX_BYTES:
+            raise MalformedError("record batch", position, f"length {length}")
+        if delta < 0 or count < 0 or base_offset + delta > _INT64_MAX:
+            raise MalformedError("record batch", position, "impossible offsets or count")
         return header
 
-    def _check(self, position: int) -> None:
-        if self.magic != MAGIC:
-            raise MalformedError("record batch", position, f"magic {self.magic} is not {MAGIC}")
-        if self.batch_length < HEADER_BYTES - PREFIX_BYTES:
-            raise MalformedError("record batch", position, f"length {self.batch_length}")
-        if self.last_offset_delta < 0 or self.record_count < 0 or self.last_offset > _INT64_MAX:
-            raise MalformedError("record batch", position, "impossible offsets or count")
+    def placed(self, base_offset: int, leader_epoch: int) -> "BatchHeader":
+        """As `assign_offset` leaves it, without reading it again."""
+        return tuple.__new__(BatchHeader, (base_offset, self[1], leader_epoch, *self[3:]))
 
     @property
     def size_bytes(self) -> int:
@@ -147,13 +149,7 @@ class Batch(NamedTuple):
     data: memoryview
 
     def verify_crc(self) -> None:
-        computed = crc32c(self.data[_CRC_START:])
-        if computed != self.header.crc:
-            raise CorruptBatchError(
-                "record batch",
-                _CRC_POSITION,
-                f"CRC32C {computed:#010x} of the bytes is not the recorded {self.header.crc:#010x}",
-            )
+        verify_crc(self.header, self.data)
 
     def section(self, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> Buffer:
         """The records' bytes, decompressed."""
@@ -176,6 +172,17 @@ class Batch(NamedTuple):
             last_offset_delta=header.last_offset_delta,
             base_timestamp=header.base_timestamp,
             log_append_time=header.log_append_time,
+        )
+
+
+def verify_crc(header: BatchHeader, data: memoryview) -> None:
+    """Raises if `data`, the whole batch of `header`, is not what its sender wrote."""
+    computed = crc32c(data[_CRC_START:])
+    if computed != header.crc:
+        raise CorruptBatchError(
+            "record batch",
+            _CRC_POSITION,
+            f"CRC32C {computed:#010x} of the bytes is not the recorded {header.crc:#010x}",
         )
 
 
