@@ -13,9 +13,9 @@ import uvloop
 from snakka.apis.context import Peer
 from snakka.net.connection import Answer, ConnectionSettings, Serve
 from snakka.net.gate import ConnectionLimits, Gate
-from snakka.net.inbox import BufferPool
 from snakka.net.listener import Listener
 from snakka.protocol.errors import MalformedError
+from snakka.protocol.inbox import BufferPool
 
 LIMIT = 5_000_000
 

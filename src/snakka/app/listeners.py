@@ -6,8 +6,8 @@ from snakka.config.broker import BrokerConfig
 from snakka.config.endpoints import Endpoint
 from snakka.net.connection import ConnectionSettings, Serve
 from snakka.net.gate import ConnectionLimits, Gate
-from snakka.net.inbox import BufferPool
 from snakka.net.listener import Listener
+from snakka.protocol.inbox import BufferPool
 
 _REQUESTS_IN_FLIGHT_MAX: Final = 64
 

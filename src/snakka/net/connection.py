@@ -21,10 +21,10 @@ from snakka.apis.context import Peer
 from snakka.apis.errors import UnansweredError
 from snakka.net.eager import Waiting, start
 from snakka.net.gate import Gate
-from snakka.net.inbox import BufferPool, Inbox
 from snakka.net.outbox import Outbox
 from snakka.protocol.codec import Chunk
 from snakka.protocol.errors import MalformedError, UnsupportedVersionError
+from snakka.protocol.inbox import BufferPool, Inbox
 
 Answer: TypeAlias = list[Chunk] | None  # None where the client expects nothing
 

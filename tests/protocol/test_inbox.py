@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snakka.net.inbox import READ_BYTES, BufferPool, Inbox
 from snakka.protocol.errors import MalformedError
+from snakka.protocol.inbox import READ_BYTES, BufferPool, Inbox
 
 LIMIT = 10_000_000
 
