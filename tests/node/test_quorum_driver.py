@@ -11,7 +11,7 @@ import pytest
 
 from snakka.metadata.image import Provenance
 from snakka.node.election_file import QUORUM_STATE, read_election, write_election
-from snakka.node.formatting import NotFormattedError, open_or_format
+from snakka.node.formatting import Identity, NotFormattedError, find_identity, format_alone
 from snakka.node.metadata_follower import Committed
 from snakka.node.metadata_log import METADATA_DIRECTORY, MetadataLog
 from snakka.node.quorum_driver import QuorumDriver
@@ -59,7 +59,9 @@ class Node:
 async def running(path: Path) -> AsyncIterator[Node]:
     node = Node()
     disk = LocalDisk()
-    identity = open_or_format(disk, str(path), 1, ENDPOINT, rng=random.Random(1), now_ms=now_ms())
+    identity = find_identity(disk, str(path), 1) or format_alone(
+        disk, str(path), 1, ENDPOINT, rng=random.Random(1), now_ms=now_ms()
+    )
     directory = f"{path}/{METADATA_DIRECTORY}"
     snapshots = SnapshotFiles(disk, directory)
     earliest = snapshots.earliest() or BOOTSTRAP_SNAPSHOT
@@ -123,20 +125,15 @@ def test_what_was_committed_comes_back_before_it_leads_again(tmp_path: Path) -> 
     asyncio.run(scenario())
 
 
-def test_a_directory_is_formatted_once(tmp_path: Path) -> None:
+def test_a_directory_is_one_nodes(tmp_path: Path) -> None:
     disk = LocalDisk()
-
-    def formatted(node_id: int, seed: int) -> tuple[str, Uuid, bool]:
-        identity = open_or_format(
-            disk, str(tmp_path), node_id, ENDPOINT, rng=random.Random(seed), now_ms=0
-        )
-        return identity.cluster_id, identity.directory_id, identity.is_new
-
-    cluster_id, directory_id, is_new = formatted(1, seed=1)
-    assert is_new
-    assert formatted(1, seed=2) == (cluster_id, directory_id, False)
+    assert find_identity(disk, str(tmp_path), 1) is None
+    made = format_alone(disk, str(tmp_path), 1, ENDPOINT, rng=random.Random(1), now_ms=0)
+    assert made.is_new
+    expected = Identity(made.cluster_id, 1, made.directory_id, is_new=False)
+    assert find_identity(disk, str(tmp_path), 1) == expected
     with pytest.raises(NotFormattedError, match=r"is of node\.id=1, not 2"):
-        formatted(2, seed=1)
+        find_identity(disk, str(tmp_path), 2)
 
 
 @pytest.mark.parametrize(

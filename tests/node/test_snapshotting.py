@@ -12,7 +12,7 @@ import pytest
 from snakka.metadata.image import EMPTY, MetadataImage, Provenance
 from snakka.metadata.versions import default_levels
 from snakka.node.election_file import QUORUM_STATE, read_election
-from snakka.node.formatting import open_or_format
+from snakka.node.formatting import find_identity, format_alone
 from snakka.node.metadata_follower import MetadataFollower
 from snakka.node.metadata_log import METADATA_DIRECTORY, MetadataLog
 from snakka.node.quorum_driver import QuorumDriver
@@ -88,7 +88,9 @@ class Node:
 @asynccontextmanager
 async def running(path: Path, config: SnapshotConfig) -> AsyncIterator[Node]:
     node, disk, rng = Node(), LocalDisk(), random.Random(1)
-    identity = open_or_format(disk, str(path), 1, ENDPOINT, rng=rng, now_ms=now_ms())
+    identity = find_identity(disk, str(path), 1) or format_alone(
+        disk, str(path), 1, ENDPOINT, rng=rng, now_ms=now_ms()
+    )
     directory = f"{path}/{METADATA_DIRECTORY}"
     node.files = SnapshotFiles(disk, directory)
     node.log, _ = MetadataLog.open(
@@ -222,7 +224,8 @@ def image_of_configs(count: int) -> MetadataImage:
 def open_header(tmp_path: Path) -> bytes:
     """As a node that was formatted has it."""
     disk, path = LocalDisk(), tmp_path / "formatted"
-    open_or_format(disk, str(path), 1, ENDPOINT, rng=random.Random(1), now_ms=1)
+    path.mkdir()
+    format_alone(disk, str(path), 1, ENDPOINT, rng=random.Random(1), now_ms=1)
     files = SnapshotFiles(disk, f"{path}/{METADATA_DIRECTORY}")
     whole = files.read(BOOTSTRAP_SNAPSHOT, 0, 1 << 20)
     return bytes(whole)[: 12 + int.from_bytes(bytes(whole)[8:12], "big")]

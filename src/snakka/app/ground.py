@@ -9,8 +9,12 @@ from typing import Final
 
 from snakka.config.broker import BrokerConfig
 from snakka.config.endpoints import Endpoints, endpoints
+from snakka.metadata.bootstrap import bootstrap_records
+from snakka.metadata.versions import default_levels
 from snakka.net.connection import Serve
-from snakka.node.formatting import Identity, open_or_format
+from snakka.node.bootstrap_file import read_bootstrap
+from snakka.node.formatting import Identity, NotFormattedError, find_identity, format_alone
+from snakka.protocol.internal.kinds import MetadataRecord
 from snakka.quorum.voters import Endpoint as QuorumEndpoint
 from snakka.storage.disk import Disk, LocalDisk
 from snakka.storage.open_files import OpenFiles
@@ -58,15 +62,35 @@ class Ground:
         """Opens the directory, which is formatted where it is fresh."""
         rng = random.Random(os.urandom(16))
         disk = LocalDisk()
-        directory = os.path.abspath(config.log_directories[0])
+        directory = os.path.abspath(config.metadata_log_directory)
         found = endpoints(config)
-        controller = found.controller_listeners[0]
+        controller = found.advertised_to_nodes[0]
         endpoint = QuorumEndpoint(controller.listener, controller.host, controller.port)
-        identity = open_or_format(
-            disk, directory, config.node_id, endpoint, rng=rng, now_ms=surroundings.now_ms()
-        )
+        identity = find_identity(disk, directory, config.node_id)
+        if identity is None and _is_alone(config):
+            identity = format_alone(
+                disk, directory, config.node_id, endpoint, rng=rng, now_ms=surroundings.now_ms()
+            )
+        if identity is None:
+            raise NotFormattedError(
+                f"{directory} is not formatted: `snakka format` makes it part of a cluster"
+            )
         files = OpenFiles(disk)
         return cls(config, surroundings, found, identity, directory, endpoint, disk, files, rng)
 
+    @property
+    def first_records(self) -> list[MetadataRecord]:
+        """What the log begins with, if this node is the one to begin it."""
+        found = read_bootstrap(self.disk, self.directory)
+        return bootstrap_records(default_levels()) if found is None else found
+
     def now_ms(self) -> int:
         return self.surroundings.now_ms()
+
+
+def _is_alone(config: BrokerConfig) -> bool:
+    """Whether it may be a cluster of its own: one that names others must not begin another."""
+    names_others = config.find_list("controller.quorum.voters") or config.find_list(
+        "controller.quorum.bootstrap.servers"
+    )
+    return "controller" in config.get_list("process.roles") and not names_others

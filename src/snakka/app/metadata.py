@@ -41,6 +41,7 @@ def make_controller(ground: Ground, follower: MetadataFollower) -> ActiveControl
         session_timeout_ms=config.get_int("broker.session.timeout.ms"),
         now_ms=ground.now_ms,
         rng=ground.rng,
+        first_records=ground.first_records,
     )
 
 

@@ -3,6 +3,7 @@
 import click
 
 from snakka import __version__
+from snakka.cli.format import format_node
 from snakka.cli.serve import serve
 
 
@@ -18,3 +19,4 @@ def main() -> None:
 
 
 main.add_command(serve)
+main.add_command(format_node)

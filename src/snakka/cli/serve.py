@@ -1,15 +1,10 @@
-"""`snakka serve`: a broker in the foreground.
-
-Settings come from a file, the environment and flags, each over the one before. What is given
-nowhere is what one node on a laptop wants; everything else has Kafka's default.
-"""
+"""`snakka serve`: a broker in the foreground."""
 
 import asyncio
 import logging
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,13 +12,9 @@ import click
 
 from snakka.app.ground import StartError
 from snakka.app.node import Node, running_node
+from snakka.cli.settings import data_option, load_config, refuse, set_option
 from snakka.config.broker import BrokerConfig
-from snakka.config.loading import load_broker_config
-from snakka.config.problems import ConfigurationError
-from snakka.config.sources import Setting, from_environment, from_flags, read_file
-from snakka.config.standalone import standalone_settings
 
-_USAGE_ERROR: Final = 2
 _LOG_FORMAT: Final = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 
 
@@ -31,9 +22,9 @@ _LOG_FORMAT: Final = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 @click.option(
     "--config", "file", type=click.Path(path_type=Path), help="A .properties or TOML file."
 )
-@click.option("--data", default="snakka-data", show_default=True, help="Where the logs go.")
+@data_option
 @click.option("--listen", default="127.0.0.1:9092", show_default=True, help="HOST:PORT; 0: any.")
-@click.option("--set", "flags", multiple=True, metavar="KEY=VALUE", help="One of Kafka's settings.")
+@set_option
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
@@ -45,14 +36,11 @@ def serve(
 ) -> None:
     """Run a broker until Ctrl-C, on a data directory that is made where there is none."""
     logging.basicConfig(level=log_level.upper(), format=_LOG_FORMAT)
-    try:
-        config = load_broker_config(_settings(file, data, listen, flags))
-    except ConfigurationError as error:
-        _refuse(*(str(problem) for problem in error.problems))
+    config = load_config(file, data, flags, listen)
     try:
         run(config)
     except StartError as error:
-        _refuse(str(error))
+        refuse(str(error))
 
 
 def run(config: BrokerConfig) -> None:
@@ -88,19 +76,3 @@ def _greet(node: Node) -> None:
     click.echo(f"  cluster {node.cluster_id}")
     click.echo(f"  try     kcat -b {address} -L")
     sys.stdout.flush()
-
-
-def _settings(file: Path | None, data: str, listen: str, flags: Sequence[str]) -> Iterator[Setting]:
-    host, _, port = listen.rpartition(":")
-    yield from standalone_settings(host or "127.0.0.1", int(port))
-    yield Setting("log.dirs", data, "--data")
-    if file is not None:
-        yield from read_file(file)
-    yield from from_environment(os.environ)
-    yield from from_flags(flags)
-
-
-def _refuse(*lines: str) -> None:
-    for line in lines:
-        click.echo(f"snakka: {line}", err=True)
-    sys.exit(_USAGE_ERROR)

@@ -85,6 +85,10 @@ class BrokerConfig(TypedValues):
     def log_directories(self) -> tuple[str, ...]:
         return self.find_list("log.dirs") or self.get_list("log.dir")
 
+    @property
+    def metadata_log_directory(self) -> str:
+        return self.find_text("metadata.log.dir") or self.log_directories[0]
+
 
 def _with_node_id(static: Mapping[str, str]) -> Mapping[str, str]:
     """`broker.id` serves as `node.id` where that is not given, and the other way round."""

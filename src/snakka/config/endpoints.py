@@ -59,6 +59,15 @@ class Endpoints:
     def advertised_to_clients(self) -> tuple[Endpoint, ...]:
         return tuple(each for each in self.advertised if each.listener not in self.controller_names)
 
+    @property
+    def advertised_to_nodes(self) -> tuple[Endpoint, ...]:
+        """Where controllers are reached: as advertised, or as they listen (KIP-853)."""
+        advertised = {each.listener: each for each in self.advertised}
+        by_name = {each.listener: each for each in self.controller_listeners}
+        return tuple(
+            advertised.get(name, by_name[name]) for name in self.controller_names if name in by_name
+        )
+
 
 class InvalidEndpointError(ValueError):
     """Says what is wrong with which key."""

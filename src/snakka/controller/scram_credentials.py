@@ -72,7 +72,7 @@ def _record(view: View, asked: _Alteration) -> MetadataRecord:
     if asked.mechanism not in MECHANISMS:
         raise RefusedError(ErrorCode.UNSUPPORTED_SASL_MECHANISM, "Unknown SCRAM mechanism")
     if isinstance(asked, ScramCredentialUpsertion):
-        return _credential(asked)
+        return scram_credential(asked)
     if ScramKey(asked.name, asked.mechanism) not in view.image.scram:
         raise RefusedError(
             ErrorCode.RESOURCE_NOT_FOUND,
@@ -81,7 +81,8 @@ def _record(view: View, asked: _Alteration) -> MetadataRecord:
     return RemoveUserScramCredentialRecord(name=asked.name, mechanism=asked.mechanism)
 
 
-def _credential(asked: ScramCredentialUpsertion) -> UserScramCredentialRecord:
+def scram_credential(asked: ScramCredentialUpsertion) -> UserScramCredentialRecord:
+    """What is kept of a credential; RefusedError where Kafka takes no such one."""
     if asked.iterations < ITERATIONS_MIN:
         raise RefusedError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too few iterations")
     if asked.iterations > ITERATIONS_MAX:

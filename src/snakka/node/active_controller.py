@@ -30,11 +30,10 @@ from snakka.controller.sessions import BrokerSessions
 from snakka.controller.view import Settings, View
 from snakka.metadata.delta import MetadataDelta
 from snakka.metadata.image import MetadataImage, Provenance
-from snakka.metadata.versions import LATEST, default_levels, record_version
+from snakka.metadata.versions import LATEST, record_version
 from snakka.node.quorum_driver import QuorumDriver
 from snakka.protocol.internal.frames import write_typed
 from snakka.protocol.internal.kinds import MetadataRecord
-from snakka.protocol.internal.metadata import FeatureLevelRecord
 from snakka.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from snakka.protocol.messages.alter_configs import AlterConfigsRequest
 from snakka.protocol.messages.alter_partition_reassignments import (
@@ -73,6 +72,7 @@ class ActiveController:
         session_timeout_ms: int,
         now_ms: Callable[[], int],
         rng: Random,
+        first_records: Sequence[MetadataRecord],
     ) -> None:
         self._settings = settings
         self._rules = rules
@@ -80,6 +80,7 @@ class ActiveController:
         self._session_timeout_ms = session_timeout_ms
         self._now_ms = now_ms
         self.rng = rng
+        self._first_records = first_records
         self._view: View | None = None
         self.sessions: BrokerSessions
         self._written: asyncio.Future[None] | None = None  # the latest batch
@@ -102,7 +103,7 @@ class ActiveController:
             self._session_timeout_ms, image.brokers.values(), self._now_ms()
         )
         if not image.features:
-            self._write(self._view, _first_records())
+            self._write(self._view, self._first_records)
         self._fencing = asyncio.get_running_loop().create_task(self._fence_stale())
         self._active.set_result(None)
 
@@ -146,14 +147,6 @@ class ActiveController:
             while self._view is not None and fenced is not None:
                 decision = fence_stale_broker(self._view, self.sessions, self._now_ms())
                 fenced = await self._carry_out(self._view, decision)
-
-
-def _first_records() -> list[MetadataRecord]:
-    """What a cluster begins with: the levels of its features."""
-    return [
-        FeatureLevelRecord(name=name, feature_level=level)
-        for name, level in default_levels().items()
-    ]
 
 
 Decide: TypeAlias = Callable[[ActiveController, View, Any, int], Decision[Any]]

@@ -134,7 +134,13 @@ class LocalDisk:
 
     def open(self, path: str, *, create: bool = False) -> File:
         flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0)
-        return LocalFile(os.open(path, flags, _FILE_MODE))
+        try:
+            return LocalFile(os.open(path, flags, _FILE_MODE))
+        except PermissionError:
+            if create:
+                raise
+            # Kafka makes its snapshots read-only.
+            return LocalFile(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
 
     def names(self, directory: str) -> list[str]:
         return os.listdir(directory)
