@@ -17,6 +17,7 @@ from snakka.protocol.frames import read_response, write_request
 from snakka.protocol.schema import Listeners, Request, Response
 from snakka.protocol.types import Buffer, Uuid
 from snakka.replication.admission import TopicRules
+from snakka.replication.fetch_sessions import FetchSessions
 from snakka.replication.partition import Assignment, Partition
 from snakka.replication.replica import Replica
 from snakka.replication.replicas import Replicas
@@ -66,6 +67,7 @@ class TestBroker:
             config=BrokerConfig({"node.id": str(NODE_ID), "process.roles": "broker"}),
             listeners=Listeners.BROKER,
             replicas=self.replicas,
+            fetch_sessions=FetchSessions(slots_max=2, rng=random.Random(2)),
             group_commit=GroupCommit(files.disk, ThreadPoolExecutor(1)),
             checkpoint=self._checkpoint,
             find_volume=lambda: Volume(str(path), 100, 40),

@@ -41,14 +41,24 @@ class Clock:
 
 
 @asynccontextmanager
-async def working(path: Path, config: LogConfig) -> AsyncIterator[Log]:
+async def working(
+    path: Path, config: LogConfig, on_log_start: Callable[[str, int], None] = lambda *_: None
+) -> AsyncIterator[Log]:
     disk, clock = LocalDisk(), Clock()
     directory = LogDirectory.open(
         OpenFiles(disk), str(path), random.Random(1), lambda _: config, now_ms=NOW_MS
     ).directory
     log = directory.create(PARTITION, config, now_ms=NOW_MS)
     with ThreadPoolExecutor(1) as threads:
-        chores = Chores(directory, disk, threads, SOON, CleanerConfig(), now_ms=clock)
+        chores = Chores(
+            directory,
+            disk,
+            threads,
+            SOON,
+            CleanerConfig(),
+            now_ms=clock,
+            on_log_start=on_log_start,
+        )
         async with chores.running():
             yield log
 
@@ -67,13 +77,18 @@ async def eventually(is_so: Callable[[], bool]) -> None:
 
 
 def test_expired_segments_go(tmp_path: Path) -> None:
+    moved = []
+
     async def scenario() -> None:
-        async with working(tmp_path, LogConfig(retention_ms=1000)) as log:
+        async with working(
+            tmp_path, LogConfig(retention_ms=1000), lambda *where: moved.append(where)
+        ) as log:
             append(log, b"k", b"old", at_ms=NOW_MS - 5000)
             log.roll(now_ms=NOW_MS)
             append(log, b"k", b"new", at_ms=NOW_MS + 10**9)
             await eventually(lambda: log.log_start_offset == 1)
             await eventually(lambda: not (tmp_path / "t-0" / f"{0:020d}.log").exists())
+            assert moved == [PARTITION]  # readers are told where the log begins
 
     asyncio.run(scenario())
 

@@ -10,6 +10,7 @@ from snakka.coordinators.groups.groups import Groups
 from snakka.metadata.image import MetadataImage
 from snakka.protocol.messages.header import RequestHeader
 from snakka.protocol.schema import Listeners, Request, Response
+from snakka.replication.fetch_sessions import FetchSessions
 from snakka.replication.replicas import Replicas
 from snakka.storage.group_commit import GroupCommit
 
@@ -60,6 +61,7 @@ class Services:
     config: BrokerConfig
     listeners: Listeners  # the kind of listener that these are for
     replicas: Replicas
+    fetch_sessions: FetchSessions
     group_commit: GroupCommit
     checkpoint: Callable[[], Awaitable[None]]  # of all logs' starts and ends, durably
     find_volume: Callable[[], Volume]

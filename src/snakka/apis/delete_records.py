@@ -44,7 +44,7 @@ def _delete(
         replica = context.replicas.get(topic, asked.partition_index)
         replica.partition.check_leader()
         log = replica.log
-        log.advance_log_start(log.high_watermark if asked.offset == _EVERYTHING else asked.offset)
+        replica.delete_records(log.high_watermark if asked.offset == _EVERYTHING else asked.offset)
     except TOLD_ERRORS as error:
         return DeleteRecordsPartitionResult(
             partition_index=asked.partition_index,

@@ -12,6 +12,9 @@ from snakka.replication.admission import (
 )
 from snakka.replication.errors import (
     FencedLeaderEpochError,
+    FetchSessionNotFoundError,
+    FetchSessionTopicIdError,
+    InvalidFetchSessionEpochError,
     InvalidRequiredAcksError,
     NotEnoughReplicasError,
     NotLeaderError,
@@ -39,6 +42,9 @@ class UnansweredError(Exception):
 _CODES: Final[dict[type[Exception], ErrorCode]] = {
     CorruptBatchError: ErrorCode.CORRUPT_MESSAGE,
     FencedLeaderEpochError: ErrorCode.FENCED_LEADER_EPOCH,
+    FetchSessionNotFoundError: ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
+    FetchSessionTopicIdError: ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR,
+    InvalidFetchSessionEpochError: ErrorCode.INVALID_FETCH_SESSION_EPOCH,
     InvalidProducerEpochError: ErrorCode.INVALID_PRODUCER_EPOCH,
     InvalidRecordError: ErrorCode.INVALID_RECORD,
     InvalidRecordsError: ErrorCode.INVALID_RECORD,

@@ -1,37 +1,61 @@
 """Fetch (key 1): read record batches, as a consumer.
 
-KIP-74 limits over all partitions, KIP-98 isolation, KIP-320 leader epochs, KIP-516 topic ids (v13).
-A fetch that finds less than `min_bytes` waits for a partition to move on, and is then read anew.
-Every fetch is a full one: fetch sessions (KIP-227) are refused with session id 0, which tells the
-client to go on without. Not here: fetches of followers, who come with more than one broker.
+KIP-74 limits over all partitions, KIP-98 isolation, KIP-227 sessions (v7), KIP-320 leader epochs,
+KIP-516 topic ids (v13), KIP-595 diverging epochs (v12), KIP-951 leader hints (v16).
+A fetch that finds less than `min_bytes` waits for its partitions to move on; of those only the ones
+that did are read anew. An incremental one reads what changed since the last, and stops where its
+limit is reached: what it did not come to is first in the next.
+Not here: sessions and their order (replication/fetch_sessions.py).
 """
 
 import asyncio
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
 from snakka.apis.context import RequestContext
 from snakka.apis.errors import TOLD_ERRORS, error_code
+from snakka.apis.leader_hints import Leader, endpoints, find_leader
 from snakka.apis.registry import api
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.messages.fetch import (
     AbortedTransaction,
+    EpochEndOffset,
     FetchableTopicResponse,
-    FetchPartition,
     FetchRequest,
     FetchResponse,
-    FetchTopic,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionData,
 )
-from snakka.replication.parked import RecordsWait
+from snakka.protocol.types import Uuid
+from snakka.replication.errors import (
+    FetchSessionNotFoundError,
+    FetchSessionTopicIdError,
+    InvalidFetchSessionEpochError,
+)
+from snakka.replication.fetch_sessions import (
+    NO_SESSION,
+    NOT_TOLD,
+    FetchedPartition,
+    FetchSession,
+)
+from snakka.replication.parked import wait_for_change
 from snakka.replication.replica import PartitionRead, Replica
+from snakka.storage import epochs
 from snakka.storage.read import LogRead, Run
 
 _READ_COMMITTED: Final = 1
 _COPY_BYTES_MAX: Final = 32 * 1024  # up to here copying costs less than a sendfile of its own
 _NO_OFFSET: Final = -1
+_SESSION_ERRORS: Final = (
+    FetchSessionNotFoundError,
+    FetchSessionTopicIdError,
+    InvalidFetchSessionEpochError,
+)
+_HINTED: Final = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+_FIRST_WITH_HINTS: Final = 16
+_FIRST_WITH_TOPIC_IDS: Final = 13
 
 
 class FileRecords:
@@ -47,104 +71,178 @@ class FileRecords:
         return self._size_bytes
 
 
-@dataclass(slots=True)
-class _Asked:
-    """One partition of a fetch, and what was found of it."""
+class _Found(NamedTuple):
+    """What a read of one partition brought."""
 
-    topic: FetchTopic
-    partition: FetchPartition
-    replica: Replica | None = None
-    read: PartitionRead | None = None
+    read: PartitionRead | None
     error: ErrorCode = ErrorCode.NONE
+    size_bytes: int = 0
+    is_drained: bool = False  # nothing more is to be had until the partition changes
 
 
 @api(ApiKey.FETCH)
 async def fetch(request: FetchRequest, context: RequestContext) -> FetchResponse:
-    asked = list(_find_replicas(request, context))
-    loop = asyncio.get_running_loop()
-    deadline_s = loop.time() + request.max_wait_ms / 1000
-    while not _read_all(asked, request):
-        left_s = deadline_s - loop.time()
-        if left_s <= 0:
-            break
-        waiters = [each.replica.waiters for each in asked if each.replica is not None]
-        await RecordsWait(waiters).wait(left_s)
-    return _response(request, asked)
-
-
-def _find_replicas(request: FetchRequest, context: RequestContext) -> Iterator[_Asked]:
-    for topic in request.topics:
-        for partition in topic.partitions:
-            asked = _Asked(topic, partition)
-            try:
-                if context.version >= 13:
-                    asked.replica = context.replicas.get_by_id(topic.topic_id, partition.partition)
-                else:
-                    asked.replica = context.replicas.get(topic.topic, partition.partition)
-            except TOLD_ERRORS as error:
-                asked.error = error_code(error)
-            yield asked
-
-
-def _read_all(asked: list[_Asked], request: FetchRequest) -> bool:
-    """Reads all partitions within the limits; says whether that is an answer already."""
-    left = request.max_bytes
-    found = 0
-    has_error = not asked
-    for each in asked:
-        size = _read(each, left, request, is_first=not found)
-        found += size
-        left = max(0, left - size)
-        has_error = has_error or each.error is not ErrorCode.NONE
-    return has_error or found >= request.min_bytes
-
-
-def _read(asked: _Asked, left: int, request: FetchRequest, *, is_first: bool) -> int:
-    if asked.replica is None:
-        return 0
-    partition = asked.partition
+    sessions = context.services.fetch_sessions
     try:
-        asked.read = asked.replica.read(
-            partition.fetch_offset,
-            max_bytes=min(partition.partition_max_bytes, left),
-            current_leader_epoch=partition.current_leader_epoch,
-            read_committed=request.isolation_level == _READ_COMMITTED,
-            min_one_batch=is_first,
+        session = sessions.open(
+            request,
+            uses_topic_ids=context.version >= _FIRST_WITH_TOPIC_IDS,
+            now_ms=context.now_ms(),
         )
-    except TOLD_ERRORS as error:
-        asked.read, asked.error = None, error_code(error)
-        return 0
-    return asked.read.records.size_bytes
-
-
-def _response(request: FetchRequest, asked: list[_Asked]) -> FetchResponse:
-    partitions = iter([_partition_data(each) for each in asked])
-    return FetchResponse(
-        throttle_time_ms=0,
-        responses=[
-            FetchableTopicResponse(
-                topic=topic.topic,
-                topic_id=topic.topic_id,
-                partitions=[next(partitions) for _ in topic.partitions],
+    except _SESSION_ERRORS as error:
+        return FetchResponse(throttle_time_ms=0, error_code=error_code(error), responses=[])
+    epoch = session.epoch
+    fetching = _Fetching(request, session, context)
+    try:
+        await fetching.run()
+        if session.epoch != epoch:  # the client has gone on without this answer
+            return FetchResponse(
+                throttle_time_ms=0,
+                error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH,
+                session_id=session.id,
+                responses=[],
             )
-            for topic in request.topics
-        ],
+        told = fetching.told()
+        sessions.keep(session, context.now_ms())
+    finally:
+        fetching.put_back()
+        sessions.release(session)
+    return _response(session, told, context)
+
+
+class _Fetching:
+    """One fetch under way: what it has read so far, partition by partition."""
+
+    def __init__(
+        self, request: FetchRequest, session: FetchSession, context: RequestContext
+    ) -> None:
+        self._request = request
+        self._session = session
+        self._context = context
+        limit_bytes = context.services.config.get_int("fetch.max.bytes")
+        self._max_bytes = min(request.max_bytes, limit_bytes)
+        self._min_bytes = min(request.min_bytes, self._max_bytes)
+        self._found: dict[FetchedPartition, _Found] = {}
+        self._unread: list[FetchedPartition] = []
+        self._size_bytes = 0
+        self._has_error = False
+
+    async def run(self) -> None:
+        """Reads until that is an answer, or time is up."""
+        loop = asyncio.get_running_loop()
+        deadline_s = loop.time() + self._request.max_wait_ms / 1000
+        self._read_changed()
+        while not self._is_enough():
+            left_s = deadline_s - loop.time()
+            if left_s <= 0:
+                break
+            await wait_for_change(self._session, left_s)
+            self._read_changed()
+
+    def told(self) -> list[tuple[FetchedPartition, PartitionData]]:
+        """The answer; the session remembers what its client knows then."""
+        is_incremental = self._session.is_incremental
+        told = []
+        for partition, found in self._found.items():
+            read = found.read
+            high_watermark = NOT_TOLD if read is None else read.high_watermark
+            log_start_offset = NOT_TOLD if read is None else read.log_start_offset
+            if (
+                not is_incremental
+                or read is None
+                or found.size_bytes
+                or read.diverging is not None
+                or partition.high_watermark != high_watermark
+                or partition.log_start_offset != log_start_offset
+            ):
+                told.append((partition, _partition_data(partition, found, self._context)))
+            partition.high_watermark = high_watermark
+            partition.log_start_offset = log_start_offset
+        return told
+
+    def put_back(self) -> None:
+        """The next fetch is to read what this one did not come to, or would find again."""
+        if self._session.id == NO_SESSION:
+            return
+        rest = {each: found for each, found in self._found.items() if not found.is_drained}
+        served = [each for each, found in rest.items() if found.size_bytes]
+        waiting = [each for each, found in rest.items() if not found.size_bytes]
+        self._session.put_back([*self._unread, *waiting], served)
+
+    def _is_enough(self) -> bool:
+        is_nothing_asked = not len(self._session)
+        return self._has_error or is_nothing_asked or self._size_bytes >= self._min_bytes
+
+    def _read_changed(self) -> None:
+        """Reads what changed since the last time, within the limits."""
+        for partition in self._session.take_changed():
+            before = self._found.pop(partition, None)
+            if before is not None:
+                self._size_bytes -= before.size_bytes
+            left = max(0, self._max_bytes - self._size_bytes)
+            if self._size_bytes and not left and self._session.is_incremental:
+                self._unread.append(partition)
+                continue
+            found = self._read(partition, left)
+            self._found[partition] = found
+            self._size_bytes += found.size_bytes
+            self._has_error = self._has_error or found.error is not ErrorCode.NONE
+
+    def _read(self, partition: FetchedPartition, left: int) -> _Found:
+        asked = partition.asked
+        try:
+            replica = self._find_replica(partition)
+            partition.found_at(replica.waiters)
+            read = replica.read(
+                asked.fetch_offset,
+                max_bytes=min(asked.partition_max_bytes, left),
+                current_leader_epoch=asked.current_leader_epoch,
+                last_fetched_epoch=asked.last_fetched_epoch,
+                read_committed=self._request.isolation_level == _READ_COMMITTED,
+                min_one_batch=not self._size_bytes,
+            )
+        except TOLD_ERRORS as error:
+            return _Found(None, error_code(error))
+        size_bytes = read.records.size_bytes
+        is_drained = not size_bytes and read.is_at_end
+        return _Found(read, size_bytes=size_bytes, is_drained=is_drained)
+
+    def _find_replica(self, partition: FetchedPartition) -> Replica:
+        replicas, (topic, index) = self._context.replicas, partition.key
+        if isinstance(topic, str):
+            return replicas.get(topic, index)
+        return replicas.get_by_id(topic, index)
+
+
+def _refusal(
+    partition: FetchedPartition, code: ErrorCode, context: RequestContext
+) -> PartitionData:
+    leader = Leader()
+    if context.version >= _FIRST_WITH_HINTS and code in _HINTED:
+        leader = find_leader(context, *partition.key)
+    return PartitionData(
+        partition_index=partition.asked.partition,
+        error_code=code,
+        high_watermark=_NO_OFFSET,
+        current_leader=LeaderIdAndEpoch(
+            leader_id=leader.leader_id, leader_epoch=leader.leader_epoch
+        ),
+        aborted_transactions=[],
+        records=b"",
     )
 
 
-def _partition_data(asked: _Asked) -> PartitionData:
-    read = asked.read
+def _partition_data(
+    partition: FetchedPartition, found: _Found, context: RequestContext
+) -> PartitionData:
+    read = found.read
     if read is None:
-        return PartitionData(
-            partition_index=asked.partition.partition,
-            error_code=asked.error,
-            high_watermark=_NO_OFFSET,
-            aborted_transactions=[],
-            records=b"",
-        )
-    is_small = read.records.size_bytes <= _COPY_BYTES_MAX
+        return _refusal(partition, found.error, context)
+    if read.diverging is not None:
+        return _diverged(partition, read, read.diverging)
+    is_small = found.size_bytes <= _COPY_BYTES_MAX
     return PartitionData(
-        partition_index=asked.partition.partition,
+        partition_index=partition.asked.partition,
         error_code=ErrorCode.NONE,
         high_watermark=read.high_watermark,
         last_stable_offset=read.last_stable_offset,
@@ -154,10 +252,61 @@ def _partition_data(asked: _Asked) -> PartitionData:
     )
 
 
+def _diverged(
+    partition: FetchedPartition, read: PartitionRead, agreed: epochs.EpochEndOffset
+) -> PartitionData:
+    return PartitionData(
+        partition_index=partition.asked.partition,
+        error_code=ErrorCode.NONE,
+        high_watermark=read.high_watermark,
+        last_stable_offset=read.last_stable_offset,
+        log_start_offset=read.log_start_offset,
+        diverging_epoch=EpochEndOffset(epoch=agreed.epoch, end_offset=agreed.end_offset),
+        aborted_transactions=[],
+        records=b"",
+    )
+
+
 def _aborted(read: PartitionRead) -> list[AbortedTransaction] | None:
     if read.aborted is None:
         return None
     return [
         AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset)
         for each in read.aborted
+    ]
+
+
+def _response(
+    session: FetchSession,
+    told: list[tuple[FetchedPartition, PartitionData]],
+    context: RequestContext,
+) -> FetchResponse:
+    topics: dict[str | Uuid, FetchableTopicResponse] = {}
+    for partition, data in told:
+        topic = topics.get(partition.key[0])
+        if topic is None:
+            topic = FetchableTopicResponse(
+                topic=partition.topic, topic_id=partition.topic_id, partitions=[]
+            )
+            topics[partition.key[0]] = topic
+        topic.partitions.append(data)
+    return FetchResponse(
+        throttle_time_ms=0,
+        session_id=session.id,
+        responses=list(topics.values()),
+        node_endpoints=_endpoints(told, context),
+    )
+
+
+def _endpoints(
+    told: Iterable[tuple[FetchedPartition, PartitionData]], context: RequestContext
+) -> list[NodeEndpoint]:
+    leaders = [
+        Leader(data.current_leader.leader_id, data.current_leader.leader_epoch)
+        for _, data in told
+        if data.error_code in _HINTED
+    ]
+    return [
+        NodeEndpoint(node_id=each.broker_id, host=each.host, port=each.port, rack=each.rack)
+        for each in endpoints(context, leaders)
     ]

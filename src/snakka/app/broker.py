@@ -35,6 +35,7 @@ from snakka.node.topic_settings import log_config
 from snakka.protocol.messages.broker_registration import Listener as AdvertisedListener
 from snakka.protocol.schema import Listeners
 from snakka.protocol.types import random_uuid
+from snakka.replication.fetch_sessions import FetchSessions
 from snakka.replication.replicas import Replicas
 from snakka.storage.group_commit import GroupCommit
 from snakka.storage.log_directory import LogDirectory, OpenedDirectory
@@ -89,6 +90,7 @@ class BrokerPart:
             upkeep_config(self._config),
             cleaner_config(self._config),
             now_ms=self._ground.now_ms,
+            on_log_start=self._replicas.log_start_moved,
         )
         await stack.enter_async_context(chores.running())
 
@@ -153,6 +155,10 @@ class BrokerPart:
             config=self._config,
             listeners=Listeners.BROKER,
             replicas=self._replicas,
+            fetch_sessions=FetchSessions(
+                self._config.get_int("max.incremental.fetch.session.cache.slots"),
+                self._ground.rng,
+            ),
             group_commit=group_commit,
             checkpoint=self._hosting.checkpoint,
             find_volume=self._find_volume,

@@ -71,7 +71,9 @@ class Chores:
         cleaner: CleanerConfig,
         *,
         now_ms: Callable[[], int],
+        on_log_start: Callable[[str, int], None],
     ) -> None:
+        self._on_log_start = on_log_start
         self._directory = directory
         self._disk = disk
         self._threads = threads
@@ -135,7 +137,8 @@ class Chores:
     def _retain(self) -> None:
         now_ms = self._now_ms()
         for partition in find_due_for_retention(self._directory.logs, now_ms=now_ms):
-            enforce_retention(self._directory.logs[partition], now_ms=now_ms)
+            if enforce_retention(self._directory.logs[partition], now_ms=now_ms):
+                self._on_log_start(*partition)
 
     async def _compact(self) -> None:
         directory = self._directory

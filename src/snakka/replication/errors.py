@@ -31,3 +31,15 @@ class UnknownLeaderEpochError(ReplicationError):
 
 class NotEnoughReplicasError(ReplicationError):
     """Fewer replicas are in sync than `min.insync.replicas` asks for; nothing was appended."""
+
+
+class FetchSessionNotFoundError(ReplicationError):
+    """No such fetch session is kept here, or no longer (KIP-227)."""
+
+
+class InvalidFetchSessionEpochError(ReplicationError):
+    """A fetch that is not the next one of its session."""
+
+
+class FetchSessionTopicIdError(ReplicationError):
+    """A session by topic names is continued by topic ids, or the other way round (KIP-516)."""

@@ -1,22 +1,28 @@
-"""Requests that wait for a partition: for its high watermark, or for more records.
+"""Who waits for a partition: for its high watermark, or for anything that a fetch would see.
 
-Whoever moves a partition on says so here, once; nothing polls. A wait ends with its time-out or by
-being woken, whichever comes first.
+Whoever moves a partition on says so here, once; nothing polls.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable
+from typing import Protocol
+
+
+class Watch(Protocol):
+    """Wants to know when a fetch of the partition would find something else than before."""
+
+    def on_changed(self) -> None: ...
 
 
 class Waiters:
     """Who waits for one partition."""
 
-    __slots__ = ("_for_offset", "_for_records")
+    __slots__ = ("_for_offset", "_watches")
 
     def __init__(self) -> None:
         self._for_offset: deque[tuple[int, asyncio.Future[None]]] = deque()
-        self._for_records: set[RecordsWait] = set()
+        self._watches: set[Watch] = set()
 
     def add_offset(self, offset: int, future: asyncio.Future[None]) -> None:
         """`future` is done once the high watermark reaches `offset`. Offsets come in log order."""
@@ -29,10 +35,10 @@ class Waiters:
             if not future.done():
                 future.set_result(None)
 
-    def on_readable(self) -> None:
-        """More records can be read."""
-        for wait in list(self._for_records):
-            wait.wake()
+    def on_changed(self) -> None:
+        """There are more records, or the log begins elsewhere."""
+        for watch in list(self._watches):
+            watch.on_changed()
 
     def fail(self, error: Exception) -> None:
         """The partition is led by another broker now, or is gone: nobody is to wait any more."""
@@ -40,36 +46,38 @@ class Waiters:
             future = self._for_offset.popleft()[1]
             if not future.done():
                 future.set_exception(error)
-        for wait in list(self._for_records):
-            wait.wake()
+        self.on_changed()
 
-    def watch(self, wait: "RecordsWait") -> None:
-        self._for_records.add(wait)
+    def watch(self, watch: Watch) -> None:
+        self._watches.add(watch)
 
-    def unwatch(self, wait: "RecordsWait") -> None:
-        self._for_records.discard(wait)
+    def unwatch(self, watch: Watch) -> None:
+        self._watches.discard(watch)
 
 
-class RecordsWait:
-    """A fetch that waits for more records in any of its partitions."""
+class Watcher(Protocol):
+    """Watches partitions for a fetch."""
 
-    def __init__(self, partitions: Iterable[Waiters]) -> None:
-        self._partitions = tuple(partitions)
-        self._loop = asyncio.get_running_loop()
-        self._woken = self._loop.create_future()
-        for partition in self._partitions:
-            partition.watch(self)
+    on_changed: Callable[[], None] | None
 
-    def wake(self) -> None:
-        if not self._woken.done():
-            self._woken.set_result(None)
+    def watch(self) -> None: ...
 
-    async def wait(self, timeout_s: float) -> None:
-        """Returns when one of the partitions has moved on, or when time is up."""
-        timer = self._loop.call_later(timeout_s, self.wake)
-        try:
-            await self._woken
-        finally:
-            timer.cancel()
-            for partition in self._partitions:
-                partition.unwatch(self)
+
+async def wait_for_change(watcher: Watcher, timeout_s: float) -> None:
+    """Returns when one of the partitions has changed, or when time is up."""
+    loop = asyncio.get_running_loop()
+    woken = loop.create_future()
+
+    def wake() -> None:
+        if not woken.done():
+            woken.set_result(None)
+
+    timer = loop.call_later(timeout_s, wake)
+    watcher.on_changed = wake
+    watcher.watch()
+    try:
+        await woken
+    finally:
+        timer.cancel()
+        if watcher.on_changed is wake:
+            watcher.on_changed = None

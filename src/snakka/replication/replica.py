@@ -14,6 +14,8 @@ from snakka.replication.admission import TopicRules, admit
 from snakka.replication.errors import NotLeaderError
 from snakka.replication.parked import Waiters
 from snakka.replication.partition import NO_LEADER_EPOCH, Assignment, Partition
+from snakka.storage.epochs import EpochEndOffset
+from snakka.storage.errors import OffsetOutOfRangeError
 from snakka.storage.log import Appended, Log
 from snakka.storage.lookup import find_aborted_transactions, find_upper_bound_offset
 from snakka.storage.read import LogRead
@@ -28,7 +30,9 @@ class PartitionRead(NamedTuple):
     high_watermark: int
     last_stable_offset: int
     log_start_offset: int
-    aborted: list[AbortedTransaction] | None
+    aborted: list[AbortedTransaction] | None = None
+    is_at_end: bool = False  # of what this reader may see
+    diverging: EpochEndOffset | None = None  # where the reader's log and this one part
 
 
 @dataclass(slots=True)
@@ -79,6 +83,7 @@ class Replica:
         *,
         max_bytes: int,
         current_leader_epoch: int = NO_LEADER_EPOCH,
+        last_fetched_epoch: int = NO_LEADER_EPOCH,
         read_committed: bool,
         min_one_batch: bool,
     ) -> PartitionRead:
@@ -87,11 +92,40 @@ class Replica:
         log = self.log
         last_stable_offset = log.last_stable_offset
         end = last_stable_offset if read_committed else log.high_watermark
+        if last_fetched_epoch != NO_LEADER_EPOCH:
+            diverging = self._find_divergence(offset, last_fetched_epoch)
+            if diverging is not None:
+                return PartitionRead(
+                    LogRead(),
+                    log.high_watermark,
+                    last_stable_offset,
+                    log.log_start_offset,
+                    diverging=diverging,
+                )
         records = log.read(offset, max_bytes=max_bytes, max_offset=end, min_one_batch=min_one_batch)
         aborted = self._aborted(offset, records) if read_committed else None
         return PartitionRead(
-            records, log.high_watermark, last_stable_offset, log.log_start_offset, aborted
+            records,
+            log.high_watermark,
+            last_stable_offset,
+            log.log_start_offset,
+            aborted,
+            is_at_end=offset >= end,
         )
+
+    def delete_records(self, offset: int) -> None:
+        """Hides the records before `offset`."""
+        if self.log.advance_log_start(offset):
+            self.waiters.on_changed()
+
+    def _find_divergence(self, offset: int, last_fetched_epoch: int) -> EpochEndOffset | None:
+        """Whether a reader that stands at `offset` has other records before it (KIP-595)."""
+        log = self.log
+        found = log.epochs.find_end_offset(last_fetched_epoch, log.log_end_offset)
+        if found is None or offset < log.log_start_offset:
+            raise OffsetOutOfRangeError(offset, log.log_start_offset, log.log_end_offset)
+        has_parted = found.epoch < last_fetched_epoch or found.end_offset < offset
+        return found if has_parted else None
 
     def _aborted(self, offset: int, records: LogRead) -> list[AbortedTransaction]:
         if not records.runs:
@@ -108,4 +142,4 @@ class Replica:
         log.update_high_watermark(self.partition.high_watermark(log.log_end_offset))
         if log.high_watermark > before:
             self.waiters.on_high_watermark(log.high_watermark)
-            self.waiters.on_readable()
+            self.waiters.on_changed()

@@ -52,6 +52,12 @@ class Replicas:
             replica.waiters.fail(UnknownPartitionError(f"{topic}-{index} was deleted"))
         return replica
 
+    def log_start_moved(self, topic: str, index: int) -> None:
+        """Retention has removed records of this partition."""
+        replica = self._by_name.get((topic, index))
+        if replica is not None:
+            replica.waiters.on_changed()
+
 
 async def wait_for_commit(appends: Iterable[tuple[Replica, Appended]], timeout_ms: int) -> None:
     """Returns once all appends are committed; TimeoutError where that takes too long."""
