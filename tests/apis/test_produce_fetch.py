@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from snakka.metadata.delta import MetadataDelta
+from snakka.metadata.image import EMPTY, Provenance
 from snakka.protocol.error_codes import ErrorCode
+from snakka.protocol.internal.metadata import PartitionRecord, TopicRecord
 from snakka.protocol.messages.fetch import (
     FetchPartition,
     FetchRequest,
@@ -25,10 +28,14 @@ from snakka.protocol.records.batch import TimestampType, batches
 from snakka.protocol.records.builder import build_batch
 from snakka.protocol.records.compression import Compression
 from snakka.protocol.records.record import Record
-from snakka.protocol.types import Buffer
+from snakka.protocol.types import Buffer, Uuid
 from snakka.replication.admission import TopicRules
+from snakka.replication.partition import Assignment
 from snakka.storage.config import LogConfig
 from tests.apis.broker import NOW_MS, TOPIC_ID, TestBroker, flat, run
+from tests.metadata.making import register
+
+OTHER_ID = Uuid(b"another-topic-id")
 
 
 @pytest.fixture
@@ -153,6 +160,125 @@ def test_topics_go_by_their_ids_in_newer_versions(broker: TestBroker) -> None:
     run(scenario())
 
 
+@pytest.mark.parametrize(
+    ("age_ms", "code"),
+    [
+        (1_000, ErrorCode.NONE),
+        (1_001, ErrorCode.INVALID_TIMESTAMP),
+        (-500, ErrorCode.NONE),
+        (-501, ErrorCode.INVALID_TIMESTAMP),
+        (NOW_MS + 1, ErrorCode.NONE),  # no timestamp at all
+    ],
+)
+def test_how_far_from_now_records_may_be(broker: TestBroker, age_ms: int, code: ErrorCode) -> None:
+    rules = TopicRules(timestamp_before_max_ms=1_000, timestamp_after_max_ms=500)
+    broker.create("t", rules=rules)
+    (answer,) = run(produce(broker, batch(b"a", timestamp_ms=NOW_MS - age_ms)))
+    assert answer.error_code == code
+
+
+def led_by_broker_2(broker: TestBroker) -> None:
+    """`t` has a replica here and another leader, `u` has no replica here."""
+    delta = MetadataDelta(EMPTY)
+    delta.replay(register(2, rack="r"))
+    for name, topic_id in (("t", TOPIC_ID), ("u", OTHER_ID)):
+        delta.replay(TopicRecord(name=name, topic_id=topic_id))
+        delta.replay(
+            PartitionRecord(
+                partition_id=0,
+                topic_id=topic_id,
+                replicas=[2],
+                isr=[2],
+                removing_replicas=[],
+                adding_replicas=[],
+                leader=2,
+                leader_epoch=7,
+            )
+        )
+    broker.image = delta.after(Provenance(10, 1, 0))
+    broker.create("t", leader=2, leader_epoch=8)
+
+
+@pytest.mark.parametrize("version", [9, 10, 13])
+def test_a_producer_is_told_who_leads(broker: TestBroker, version: int) -> None:
+    led_by_broker_2(broker)
+    data = [PartitionProduceData(index=0, records=batch(b"a"))]
+    request = ProduceRequest(
+        acks=1,
+        timeout_ms=0,
+        topic_data=[TopicProduceData(name="t", topic_id=TOPIC_ID, partition_data=data)],
+    )
+    answer = run(broker.ask(request, version, ProduceResponse))
+    (refused,) = answer.responses[0].partition_responses
+    assert refused.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    hint = refused.current_leader
+    if version < 10:
+        assert (hint.leader_id, answer.node_endpoints) == (-1, [])
+    else:
+        assert (hint.leader_id, hint.leader_epoch) == (2, 8)  # the replica knows best
+        (node,) = answer.node_endpoints
+        assert (node.node_id, node.host, node.port, node.rack) == (2, "localhost", 9092, "r")
+
+
+@pytest.mark.parametrize(
+    ("version", "epoch", "code"),
+    [
+        (15, -1, ErrorCode.NOT_LEADER_OR_FOLLOWER),
+        (16, -1, ErrorCode.NOT_LEADER_OR_FOLLOWER),
+        (16, 7, ErrorCode.FENCED_LEADER_EPOCH),
+        (16, 9, ErrorCode.UNKNOWN_LEADER_EPOCH),
+    ],
+)
+def test_a_consumer_is_told_who_leads(
+    broker: TestBroker, version: int, epoch: int, code: ErrorCode
+) -> None:
+    led_by_broker_2(broker)
+    wanted = FetchPartition(
+        partition=0, current_leader_epoch=epoch, fetch_offset=0, partition_max_bytes=1
+    )
+    request = FetchRequest(
+        max_wait_ms=0, min_bytes=0, topics=[FetchTopic(topic_id=TOPIC_ID, partitions=[wanted])]
+    )
+    answer = run(broker.ask(request, version, FetchResponse))
+    (refused,) = answer.responses[0].partitions
+    assert refused.error_code == code
+    if version < 16 or code is ErrorCode.UNKNOWN_LEADER_EPOCH:
+        assert (refused.current_leader.leader_id, answer.node_endpoints) == (-1, [])
+    else:
+        assert (refused.current_leader.leader_id, refused.current_leader.leader_epoch) == (2, 8)
+        assert [each.node_id for each in answer.node_endpoints] == [2]
+
+
+def test_where_a_reader_and_the_log_part(broker: TestBroker) -> None:
+    replica = broker.create("t", leader_epoch=5)
+
+    async def ask(offset: int, last_fetched_epoch: int) -> PartitionData:
+        wanted = FetchPartition(
+            partition=0,
+            fetch_offset=offset,
+            last_fetched_epoch=last_fetched_epoch,
+            partition_max_bytes=1000,
+        )
+        request = FetchRequest(
+            max_wait_ms=0, min_bytes=0, topics=[FetchTopic(topic="t", partitions=[wanted])]
+        )
+        return (await fetch(broker, request))[0]
+
+    async def scenario() -> None:
+        await produce(broker, batch(b"a", b"b"))
+        replica.assign(Assignment(1, 8, 1, (1,), (1,)))
+        await produce(broker, batch(b"c"))
+        assert values(await ask(2, 5)) == [b"c"]
+        assert values(await ask(2, 8)) == [b"c"]
+        for offset, epoch, end in [(3, 5, 2), (2, 6, 2)]:
+            parted = await ask(offset, epoch)
+            assert (parted.diverging_epoch.epoch, parted.diverging_epoch.end_offset) == (5, end)
+            assert values(parted) == []
+        assert (await ask(2, 9)).error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+
+    run(scenario())
+
+
 def test_no_answer_is_owed_for_acks_0(broker: TestBroker) -> None:
     replica = broker.create("t")
     assert run(broker.serve(produce_request(batch(b"a"), acks=0), 9)) is None
@@ -168,6 +294,10 @@ def test_no_answer_is_owed_for_acks_0(broker: TestBroker) -> None:
         (batch(b"a") * 2, ErrorCode.INVALID_RECORD),
         (batch(b"x" * 2_000_000), ErrorCode.MESSAGE_TOO_LARGE),  # pitfall 9
         (batch(b"a", timestamp_ms=NOW_MS + 4_000_000), ErrorCode.INVALID_TIMESTAMP),
+        (
+            build_batch([Record(0, NOW_MS, None, b"a")], log_append_time=NOW_MS),
+            ErrorCode.INVALID_TIMESTAMP,
+        ),
     ],
 )
 def test_a_bad_batch_is_refused_and_the_others_are_not(

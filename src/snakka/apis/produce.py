@@ -1,10 +1,10 @@
 """Produce (key 0): append batches to the partitions this broker leads, then wait for acks.
 
-KIP-98 idempotence, KIP-516 topic ids (v13). All partitions are appended to before anything is
-waited for, so pipelined requests of one client keep their order.
+KIP-98 idempotence, KIP-516 topic ids (v13), KIP-951 leader hints (v10). All partitions are appended
+to before anything is waited for, so pipelined requests of one client keep their order.
 Not here: batch validation (storage/validate.py), the topic's rules (replication/admission.py), the
 high watermark (replication/partition.py). Transactional batches are refused: there is no
-transaction coordinator yet. KIP-951 leader hints come with more than one broker.
+transaction coordinator yet.
 """
 
 import asyncio
@@ -14,11 +14,14 @@ from typing import Final
 
 from snakka.apis.context import RequestContext
 from snakka.apis.errors import TOLD_ERRORS, UnansweredError, error_code
+from snakka.apis.leader_hints import Leader, endpoints, find_leader
 from snakka.apis.registry import api
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.messages.produce import (
     BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionProduceData,
     PartitionProduceResponse,
     ProduceRequest,
@@ -28,7 +31,7 @@ from snakka.protocol.messages.produce import (
 )
 from snakka.protocol.types import Buffer, format_uuid
 from snakka.replication.admission import InvalidRecordsError
-from snakka.replication.errors import InvalidRequiredAcksError
+from snakka.replication.errors import InvalidRequiredAcksError, NotLeaderError
 from snakka.replication.replica import Replica
 from snakka.replication.replicas import wait_for_commit
 from snakka.storage.errors import InvalidRecordError
@@ -39,6 +42,8 @@ ACKS_LEADER: Final = 1
 ACKS_ALL: Final = -1
 
 _NO_OFFSET: Final = -1
+_FIRST_WITH_TOPIC_IDS: Final = 13
+_FIRST_WITH_HINTS: Final = 10
 
 
 @dataclass(slots=True)
@@ -66,7 +71,7 @@ async def produce(request: ProduceRequest, context: RequestContext) -> ProduceRe
     if request.acks == ACKS_ALL:
         await _wait(appends, request.timeout_ms)
         await _make_durable(appends, context)
-    return _response(request, appends)
+    return _response(request, appends, context)
 
 
 def _append(
@@ -76,7 +81,7 @@ def _append(
     try:
         if acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
             raise InvalidRequiredAcksError(f"acks={acks} is not 0, 1 or -1")
-        if context.version >= 13:
+        if context.version >= _FIRST_WITH_TOPIC_IDS:
             append.replica = context.replicas.get_by_id(topic.topic_id, data.index)
         else:
             append.replica = context.replicas.get(topic.name, data.index)
@@ -147,23 +152,27 @@ async def _make_durable(appends: list[_Append], context: RequestContext) -> None
                 append.error = result
 
 
-def _response(request: ProduceRequest, appends: list[_Append]) -> ProduceResponse:
-    answers = iter([_partition_response(append) for append in appends])
+def _response(
+    request: ProduceRequest, appends: list[_Append], context: RequestContext
+) -> ProduceResponse:
+    answers = [_partition_response(append, context) for append in appends]
+    in_order = iter(answers)
     return ProduceResponse(
         responses=[
             TopicProduceResponse(
                 name=topic.name,
                 topic_id=topic.topic_id,
-                partition_responses=[next(answers) for _ in topic.partition_data],
+                partition_responses=[next(in_order) for _ in topic.partition_data],
             )
             for topic in request.topic_data
-        ]
+        ],
+        node_endpoints=_endpoints(answers, context),
     )
 
 
-def _partition_response(append: _Append) -> PartitionProduceResponse:
+def _partition_response(append: _Append, context: RequestContext) -> PartitionProduceResponse:
     if append.error is not None:
-        return _refusal(append.index, append.error)
+        return _refusal(append, append.error, context)
     assert append.appended is not None
     assert append.replica is not None
     stamped = append.appended.log_append_time
@@ -176,10 +185,17 @@ def _partition_response(append: _Append) -> PartitionProduceResponse:
     )
 
 
-def _refusal(index: int, error: Exception) -> PartitionProduceResponse:
+def _refusal(
+    append: _Append, error: Exception, context: RequestContext
+) -> PartitionProduceResponse:
     indexes = error.indexes if isinstance(error, InvalidRecordsError) else ()
+    leader = Leader()
+    if isinstance(error, NotLeaderError) and context.version >= _FIRST_WITH_HINTS:
+        by_id = context.version >= _FIRST_WITH_TOPIC_IDS
+        topic = append.topic.topic_id if by_id else append.topic.name
+        leader = find_leader(context, topic, append.index)
     return PartitionProduceResponse(
-        index=index,
+        index=append.index,
         error_code=error_code(error),
         base_offset=_NO_OFFSET,
         record_errors=[
@@ -187,4 +203,18 @@ def _refusal(index: int, error: Exception) -> PartitionProduceResponse:
             for each in indexes
         ],
         error_message=str(error),
+        current_leader=LeaderIdAndEpoch(
+            leader_id=leader.leader_id, leader_epoch=leader.leader_epoch
+        ),
     )
+
+
+def _endpoints(
+    answers: list[PartitionProduceResponse], context: RequestContext
+) -> list[NodeEndpoint]:
+    hinted = (each.current_leader for each in answers if each.error_code)
+    leaders = [Leader(each.leader_id, each.leader_epoch) for each in hinted]
+    return [
+        NodeEndpoint(node_id=each.broker_id, host=each.host, port=each.port, rack=each.rack)
+        for each in endpoints(context, leaders)
+    ]

@@ -75,6 +75,8 @@ def _check_keys(batch: Batch) -> None:
 
 
 def _check_timestamp(header: BatchHeader, rules: TopicRules, now_ms: int) -> None:
+    if header.log_append_time is not None:
+        raise InvalidTimestampError("only a broker stamps records with LogAppendTime")
     latest_ms = now_ms + rules.timestamp_after_max_ms
     if header.max_timestamp > latest_ms:
         raise InvalidTimestampError(
