@@ -13,7 +13,8 @@ from snakka.storage.compaction.compact import Compacted, Compaction, look_at
 from snakka.storage.compaction.throttle import Throttle
 from snakka.storage.config import CleanerConfig, LogConfig
 from snakka.storage.disk import Disk
-from snakka.storage.log import Appended, Log
+from snakka.storage.log import Log
+from snakka.storage.log_state import Appended
 from snakka.storage.lookup import find_aborted_transactions
 from snakka.storage.open_files import OpenFiles
 from snakka.storage.opening import Checkpointed, OpenedLog, open_log

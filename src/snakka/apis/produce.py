@@ -35,7 +35,7 @@ from snakka.replication.errors import InvalidRequiredAcksError, NotLeaderError
 from snakka.replication.replica import Replica
 from snakka.replication.replicas import wait_for_commit
 from snakka.storage.errors import InvalidRecordError
-from snakka.storage.log import Appended
+from snakka.storage.log_state import Appended
 
 ACKS_NONE: Final = 0
 ACKS_LEADER: Final = 1

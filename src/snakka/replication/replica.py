@@ -16,7 +16,8 @@ from snakka.replication.parked import Waiters
 from snakka.replication.partition import NO_LEADER_EPOCH, Assignment, Partition
 from snakka.storage.epochs import EpochEndOffset
 from snakka.storage.errors import OffsetOutOfRangeError
-from snakka.storage.log import Appended, Log
+from snakka.storage.log import Log
+from snakka.storage.log_state import Appended
 from snakka.storage.lookup import find_aborted_transactions, find_upper_bound_offset
 from snakka.storage.read import LogRead
 from snakka.storage.transaction_index import AbortedTransaction

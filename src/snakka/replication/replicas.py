@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from snakka.protocol.types import Uuid, format_uuid
 from snakka.replication.errors import UnknownPartitionError, UnknownTopicIdError
 from snakka.replication.replica import Replica
-from snakka.storage.log import Appended
+from snakka.storage.log_state import Appended
 
 
 class Replicas:

@@ -12,8 +12,6 @@ Not here: opening and recovery (opening.py), truncation (truncation.py), what to
 """
 
 import random
-from dataclasses import dataclass
-from typing import NamedTuple
 
 from snakka.protocol.records.batch import (
     CONTROL_BIT,
@@ -26,18 +24,15 @@ from snakka.protocol.records.batch import (
 from snakka.protocol.records.control import EndTxnMarker
 from snakka.protocol.types import Buffer
 from snakka.storage.config import LogConfig
-from snakka.storage.epochs import LeaderEpochs
 from snakka.storage.errors import (
     LogFailedError,
     OffsetOutOfRangeError,
 )
 from snakka.storage.flush import Flushing, Unflushed
-from snakka.storage.producer_state import BatchMetadata, ProducerState
-from snakka.storage.read import LogRead, ReadBound, find_bound, read_runs
+from snakka.storage.log_state import Appended, LogState
+from snakka.storage.read import LogRead, ReadBounds, read_runs
 from snakka.storage.scan import find_marker
 from snakka.storage.segment_writer import SegmentWriter
-from snakka.storage.segments import Segments
-from snakka.storage.snapshots import Snapshots
 from snakka.storage.transaction_index import AbortedTransaction
 from snakka.storage.validate import (
     AppendOrigin,
@@ -49,37 +44,11 @@ from snakka.storage.validate import (
 )
 
 
-class Appended(NamedTuple):
-    """Offsets of what was appended; of the first attempt, where this was a retry of it."""
-
-    first_offset: int
-    last_offset: int
-    log_append_time: int | None = None
-    is_duplicate: bool = False
-
-    @classmethod
-    def again(cls, batch: BatchMetadata) -> "Appended":
-        return cls(batch.first_offset, batch.last_offset, batch.timestamp, is_duplicate=True)
-
-
-@dataclass(slots=True)
-class LogState:
-    """What opening a log finds out about it."""
-
-    segments: Segments
-    epochs: LeaderEpochs
-    snapshots: Snapshots
-    producers: ProducerState
-    log_start_offset: int
-    log_end_offset: int
-    recovery_point: int
-
-
 class Log:
     """One partition's records on disk, and what is known about them."""
 
     __slots__ = (
-        "_bound",
+        "_bounds",
         "_flushing",
         "_has_failed",
         "_next_offset",
@@ -108,7 +77,7 @@ class Log:
         self._rng = rng
         self._next_offset = state.log_end_offset
         self._writer: SegmentWriter | None = None
-        self._bound: ReadBound | None = None
+        self._bounds = ReadBounds()
         self._has_failed = False
 
     @property
@@ -198,7 +167,7 @@ class Log:
             raise OffsetOutOfRangeError(offset, self.log_start_offset, self.log_end_offset)
         if offset >= max_offset:
             return LogRead()
-        bound = self._find_bound(max_offset)
+        bound = self._bounds.find(self.segments, max_offset, self.log_end_offset)
         return read_runs(self.segments, offset, bound, max_bytes, min_one_batch=min_one_batch)
 
     def update_high_watermark(self, offset: int) -> None:
@@ -286,14 +255,14 @@ class Log:
     def was_truncated(self, end_offset: int) -> None:
         """Continues at `end_offset`, where a truncation has cut files, epochs and producers."""
         self._writer = None
-        self._bound = None
+        self._bounds.forget()
         self._next_offset = self.log_end_offset = end_offset
         self._flushing.was_truncated(self.segments.active.base_offset, end_offset)
         self.update_high_watermark(self.high_watermark)
 
     def was_compacted(self) -> None:
         """Forgets where batches were, after sealed segments have been replaced."""
-        self._bound = None
+        self._bounds.forget()
 
     def _close_writer(self) -> None:
         if self._writer is None:
@@ -330,12 +299,3 @@ class Log:
                 self.segments.active, self.config, roll_jitter_ms=jitter_ms, now_ms=now_ms
             )
         return writer
-
-    def _find_bound(self, offset: int) -> ReadBound:
-        """Readers of one isolation share their bound, which is kept for the next of them."""
-        if offset >= self.log_end_offset:
-            active = self.segments.active
-            return ReadBound(self.log_end_offset, active, active.size_bytes)
-        if self._bound is None or self._bound.offset != offset:
-            self._bound = find_bound(self.segments, offset)
-        return self._bound

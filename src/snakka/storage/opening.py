@@ -19,7 +19,8 @@ from snakka.storage.epochs import LeaderEpochs
 from snakka.storage.errors import CorruptFileError
 from snakka.storage.flush import Unflushed, unflushed_files
 from snakka.storage.leftovers import clear_leftovers
-from snakka.storage.log import Log, LogState
+from snakka.storage.log import Log
+from snakka.storage.log_state import LogState
 from snakka.storage.names import (
     LEADER_EPOCH_CHECKPOINT,
     LOG_SUFFIX,

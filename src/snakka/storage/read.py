@@ -43,10 +43,28 @@ class ReadBound(NamedTuple):
     position: int
 
 
-def find_bound(segments: Segments, offset: int) -> ReadBound:
-    segment = segments[segments.floor_index(offset)]
-    found = segment.find_batch(offset)
-    return ReadBound(offset, segment, found.position if found else segment.size_bytes)
+class ReadBounds:
+    """Where reads end: readers of one isolation share their bound, kept for the next of them."""
+
+    __slots__ = ("_last",)
+
+    def __init__(self) -> None:
+        self._last: ReadBound | None = None
+
+    def find(self, segments: Segments, offset: int, log_end_offset: int) -> ReadBound:
+        if offset >= log_end_offset:
+            active = segments.active
+            return ReadBound(log_end_offset, active, active.size_bytes)
+        if self._last is None or self._last.offset != offset:
+            segment = segments[segments.floor_index(offset)]
+            found = segment.find_batch(offset)
+            position = found.position if found else segment.size_bytes
+            self._last = ReadBound(offset, segment, position)
+        return self._last
+
+    def forget(self) -> None:
+        """The files are not what they were."""
+        self._last = None
 
 
 def read_runs(
