@@ -2,7 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar, cast
@@ -11,8 +12,13 @@ from snakka.apis.context import Peer, Services, Volume
 from snakka.apis.dispatch import Dispatcher
 from snakka.config.broker import BrokerConfig
 from snakka.coordinators.groups.groups import Groups
+from snakka.coordinators.groups.offsets import TopicPartition as GroupPartition
+from snakka.coordinators.transactions.initializing import Producer
+from snakka.coordinators.transactions.transactions import Transactions
 from snakka.metadata.image import EMPTY
+from snakka.node.markers import LocalMarkers
 from snakka.protocol.codec import Chunk
+from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.frames import read_response, write_request
 from snakka.protocol.schema import Listeners, Request, Response
 from snakka.protocol.types import Buffer, Uuid
@@ -44,8 +50,42 @@ class Nobody:
     async def create_missing(self, names: Sequence[str]) -> None:
         raise AssertionError(names)
 
-    async def next(self) -> int:
-        raise AssertionError
+
+class FakeCoordinator:
+    """Whoever coordinates transactions: it answers what it is told to, once it may."""
+
+    def __init__(self) -> None:
+        self.answers: list[ErrorCode] = []  # then the last one, again and again
+        self.asked: list[tuple[str, str, Producer, list[int]]] = []
+        self.gate: asyncio.Event | None = None
+
+    async def add_partitions(
+        self,
+        transactional_id: str,
+        producer: Producer,
+        partitions: AbstractSet[GroupPartition],
+        client_version: int,
+    ) -> ErrorCode:
+        return await self._answer("add", transactional_id, producer, partitions)
+
+    async def verify_partitions(
+        self, transactional_id: str, producer: Producer, partitions: AbstractSet[GroupPartition]
+    ) -> Mapping[GroupPartition, ErrorCode]:
+        code = await self._answer("verify", transactional_id, producer, partitions)
+        return dict.fromkeys(partitions, code)
+
+    async def _answer(
+        self,
+        what: str,
+        transactional_id: str,
+        producer: Producer,
+        partitions: AbstractSet[GroupPartition],
+    ) -> ErrorCode:
+        indexes = sorted(each.partition for each in partitions)
+        self.asked.append((what, transactional_id, producer, indexes))
+        if self.gate is not None:
+            await self.gate.wait()
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
 class TestBroker:
@@ -57,6 +97,7 @@ class TestBroker:
         self.now_ms = NOW_MS
         self.replicas = Replicas()
         self.image = EMPTY
+        self.coordinator = FakeCoordinator()
         files = OpenFiles(LocalDisk())
         opened = LogDirectory.open(
             files, str(path), random.Random(1), lambda _: LogConfig(), now_ms=NOW_MS
@@ -74,8 +115,10 @@ class TestBroker:
             find_image=lambda: self.image,
             controller=Nobody(),
             topics=Nobody(),
-            producer_ids=Nobody(),
             groups=cast(Groups, Nobody()),
+            transactions=cast(Transactions, Nobody()),
+            transaction_coordinator=self.coordinator,
+            markers=cast(LocalMarkers, Nobody()),
             now_ms=lambda: self.now_ms,
         )
         self._dispatcher = Dispatcher(services)
@@ -111,8 +154,10 @@ class TestBroker:
         return read_response(response, version, flat(answer)[4:])[1]
 
     async def serve(self, request: Request, version: int) -> list[Chunk] | None:
-        frame = flat(write_request(request, version, correlation_id=1, client_id="test"))
-        return await self.serve_frame(memoryview(bytearray(frame))[4:])
+        return await self.serve_frame(memoryview(bytearray(self.frame(request, version))))
+
+    def frame(self, request: Request, version: int) -> bytes:
+        return flat(write_request(request, version, correlation_id=1, client_id="test"))[4:]
 
     async def serve_frame(self, frame: memoryview) -> list[Chunk] | None:
         return await self._dispatcher.serve(frame, Peer("PLAINTEXT", "127.0.0.1", 1))

@@ -10,13 +10,13 @@ from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.errors import UnsupportedVersionError
 from snakka.protocol.frames import read_response, write_request
+from snakka.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from snakka.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from snakka.protocol.messages.describe_producers import (
     DescribeProducersRequest,
     DescribeProducersResponse,
     TopicRequest,
 )
-from snakka.protocol.messages.end_txn import EndTxnRequest
 from snakka.protocol.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsPartitionResponse,
@@ -219,6 +219,6 @@ def test_a_newer_api_versions_is_answered_in_version_0(broker: TestBroker) -> No
 
 
 def test_what_is_not_served_is_refused(broker: TestBroker) -> None:
-    request = EndTxnRequest(transactional_id="t", producer_id=1, producer_epoch=0, committed=True)
-    with pytest.raises(UnsupportedVersionError, match="END_TXN is not served here"):
-        run(broker.serve(request, 4))
+    request = AllocateProducerIdsRequest(broker_id=1, broker_epoch=1)  # for controllers only
+    with pytest.raises(UnsupportedVersionError, match="ALLOCATE_PRODUCER_IDS is not served here"):
+        run(broker.serve(request, 0))

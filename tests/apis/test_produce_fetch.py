@@ -371,20 +371,6 @@ def test_an_idempotent_retry_is_answered_with_the_first_offset(broker: TestBroke
     run(scenario())
 
 
-def test_a_transaction_that_nobody_vouches_for_is_refused(broker: TestBroker) -> None:
-    replica = broker.create("t")  # pitfall 13
-    records = build_batch(
-        [Record(0, NOW_MS, None, b"a")],
-        producer_id=7,
-        producer_epoch=0,
-        base_sequence=0,
-        is_transactional=True,
-    )
-    (refused,) = run(produce(broker, records))
-    assert refused.error_code == ErrorCode.INVALID_TXN_STATE
-    assert replica.log.log_end_offset == 0
-
-
 def test_too_few_replicas_in_sync_refuse_acks_all_only(broker: TestBroker) -> None:
     replica = broker.create("t", rules=TopicRules(min_insync_replicas=2))  # pitfall 25
     (refused,) = run(produce(broker, batch(b"a"), acks=-1))

@@ -29,7 +29,7 @@ class FakeLog:
     def end_offset(self) -> int:
         return BatchHeader.read(self.batches[-1]).next_offset if self.batches else self.start_offset
 
-    def append(self, batch: bytearray, leader_epoch: int) -> int:
+    def append(self, batch: bytearray, leader_epoch: int, transaction_version: int = 0) -> int:
         if self.refusal is not None:
             raise LogRefusedError(self.refusal)
         if leader_epoch != self.leader_epoch:

@@ -1,13 +1,19 @@
 """What a handler gets beside its request: who asks, and the services it uses."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeVar
 
 from snakka.config.broker import BrokerConfig
 from snakka.coordinators.groups.client import ClientInfo
 from snakka.coordinators.groups.groups import Groups
+from snakka.coordinators.groups.offsets import TopicPartition
+from snakka.coordinators.hosted import TransactionEnd
+from snakka.coordinators.transactions.initializing import Producer
+from snakka.coordinators.transactions.transactions import Transactions
 from snakka.metadata.image import MetadataImage
+from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.messages.header import RequestHeader
 from snakka.protocol.schema import Listeners, Request, Response
 from snakka.replication.fetch_sessions import FetchSessions
@@ -47,10 +53,31 @@ class TopicCreation(Protocol):
         """Returns once they are there, or will not be."""
 
 
-class ProducerIds(Protocol):
-    """Producer ids that nobody else was given."""
+class TransactionCoordinator(Protocol):
+    """Whoever coordinates a transactional id, wherever that is (KIP-890)."""
 
-    async def next(self) -> int: ...
+    async def add_partitions(
+        self,
+        transactional_id: str,
+        producer: Producer,
+        partitions: AbstractSet[TopicPartition],
+        client_version: int,
+    ) -> ErrorCode:
+        """The producer is about to write to the partitions."""
+
+    async def verify_partitions(
+        self, transactional_id: str, producer: Producer, partitions: AbstractSet[TopicPartition]
+    ) -> Mapping[TopicPartition, ErrorCode]:
+        """Whether each is in the producer's transaction."""
+
+
+class MarkerWriter(Protocol):
+    """Writes transaction markers to partitions that this broker leads."""
+
+    async def write(
+        self, end: TransactionEnd, partitions: Collection[TopicPartition]
+    ) -> Mapping[TopicPartition, ErrorCode]:
+        """NONE for a partition once its marker is committed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +95,10 @@ class Services:
     find_image: Callable[[], MetadataImage]
     controller: Controller
     topics: TopicCreation
-    producer_ids: ProducerIds
     groups: Groups
+    transactions: Transactions
+    transaction_coordinator: TransactionCoordinator
+    markers: MarkerWriter
     now_ms: Callable[[], int]
 
 

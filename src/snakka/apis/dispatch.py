@@ -17,6 +17,8 @@ from snakka.protocol.frames import read_request_header, write_response
 
 # The modules of the APIs; importing one registers what it holds.
 SERVED: Final = (
+    "add_offsets_to_txn",
+    "add_partitions_to_txn",
     "alter_configs",
     "alter_partition_reassignments",
     "api_versions",
@@ -33,7 +35,9 @@ SERVED: Final = (
     "describe_log_dirs",
     "describe_producers",
     "describe_topic_partitions",
+    "describe_transactions",
     "elect_leaders",
+    "end_txn",
     "fetch",
     "find_coordinator",
     "heartbeat",
@@ -44,6 +48,7 @@ SERVED: Final = (
     "list_groups",
     "list_offsets",
     "list_partition_reassignments",
+    "list_transactions",
     "metadata",
     "offset_commit",
     "offset_delete",
@@ -51,7 +56,9 @@ SERVED: Final = (
     "offset_for_leader_epoch",
     "produce",
     "sync_group",
+    "txn_offset_commit",
     "update_features",
+    "write_txn_markers",
 )
 for _name in SERVED:
     import_module(f"snakka.apis.{_name}")

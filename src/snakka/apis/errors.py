@@ -2,14 +2,11 @@
 
 from typing import Final
 
+from snakka.coordinators.errors import CoordinatorError
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.errors import MalformedError
 from snakka.protocol.records.batch import CorruptBatchError
-from snakka.replication.admission import (
-    InvalidRecordsError,
-    InvalidTimestampError,
-    UnverifiedTransactionError,
-)
+from snakka.replication.admission import InvalidRecordsError, InvalidTimestampError
 from snakka.replication.errors import (
     FencedLeaderEpochError,
     FetchSessionNotFoundError,
@@ -21,6 +18,7 @@ from snakka.replication.errors import (
     UnknownLeaderEpochError,
     UnknownPartitionError,
     UnknownTopicIdError,
+    UnverifiedTransactionError,
 )
 from snakka.storage.errors import (
     InvalidProducerEpochError,
@@ -68,10 +66,19 @@ _CODES: Final[dict[type[Exception], ErrorCode]] = {
     UnverifiedTransactionError: ErrorCode.INVALID_TXN_STATE,
 }
 
-TOLD_ERRORS: Final = tuple(_CODES)
+TOLD_ERRORS: Final[tuple[type[Exception], ...]] = (*_CODES, CoordinatorError)
 """What a client is told of; anything else is a fault of ours and closes the connection."""
 
 
 def error_code(error: Exception) -> ErrorCode:
-    """The code of the closest class in the table."""
+    """The code of the closest class in the table; a coordinator's refusal comes with its own."""
+    if isinstance(error, CoordinatorError):
+        return error.code
     return next(_CODES[each] for each in type(error).__mro__ if each in _CODES)
+
+
+def fencing_code(code: ErrorCode, version: int, knows_fencing_from: int) -> ErrorCode:
+    """Clients of older versions know a fenced producer by its epoch only."""
+    if code is ErrorCode.PRODUCER_FENCED and version < knows_fencing_from:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    return code

@@ -1,12 +1,12 @@
-"""FindCoordinator (key 10): which broker coordinates a group.
+"""FindCoordinator (key 10): which broker coordinates a group or a transactional id.
 
-KIP-699 many keys at once (v4). The topic that groups are kept in is made when somebody first asks.
-Not here: transactional ids and share partitions, whose coordinators are not there yet.
+KIP-699 many keys at once (v4). The topic that they are kept in is made when somebody first asks.
+Not here: share partitions, whose coordinator is not there yet.
 """
 
 from typing import Final
 
-from snakka.apis.cluster import OFFSETS_TOPIC, find_broker
+from snakka.apis.cluster import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, find_broker
 from snakka.apis.context import RequestContext
 from snakka.apis.registry import api
 from snakka.coordinators.partitioning import partition_for
@@ -18,7 +18,7 @@ from snakka.protocol.messages.find_coordinator import (
     FindCoordinatorResponse,
 )
 
-_GROUP: Final = 0
+_TOPICS: Final = {0: OFFSETS_TOPIC, 1: TRANSACTIONS_TOPIC}  # by type of key
 _SHARE: Final = 2
 _FIRST_BATCHED: Final = 4
 
@@ -27,8 +27,9 @@ _FIRST_BATCHED: Final = 4
 async def find_coordinator(
     request: FindCoordinatorRequest, context: RequestContext
 ) -> FindCoordinatorResponse:
-    if request.key_type == _GROUP and context.image.topics.find(OFFSETS_TOPIC) is None:
-        await context.services.topics.create_missing([OFFSETS_TOPIC])
+    wanted = _TOPICS.get(request.key_type)
+    if wanted is not None and context.image.topics.find(wanted) is None:
+        await context.services.topics.create_missing([wanted])
     keys = request.coordinator_keys if context.version >= _FIRST_BATCHED else [request.key]
     found = [_find(key, request.key_type, context) for key in keys]
     if context.version >= _FIRST_BATCHED:
@@ -44,13 +45,13 @@ async def find_coordinator(
 
 
 def _find(key: str, key_type: int, context: RequestContext) -> Coordinator:
-    if key_type != _GROUP:
-        is_known = 0 <= key_type <= _SHARE
+    if key_type not in _TOPICS:
+        is_known = key_type == _SHARE
         return _refusal(
             key, ErrorCode.COORDINATOR_NOT_AVAILABLE if is_known else ErrorCode.INVALID_REQUEST
         )
     image = context.image
-    topic = image.topics.find(OFFSETS_TOPIC)
+    topic = image.topics.find(_TOPICS[key_type])
     if topic is None:
         return _refusal(key, ErrorCode.COORDINATOR_NOT_AVAILABLE)
     partition = topic.partitions[partition_for(key, len(topic.partitions))]

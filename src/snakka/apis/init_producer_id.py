@@ -1,13 +1,15 @@
-"""InitProducerId (key 22): a producer id for an idempotent producer. KIP-98, KIP-360.
+"""InitProducerId (key 22): a producer id and epoch. KIP-98, KIP-360.
 
-A producer that comes back with its id and epoch gets the next epoch, or another id once epochs
-have run out. Not here: transactional producers, who are refused until there is a transaction
-coordinator.
+With a transactional id, whoever produced under it before is fenced, and its transaction aborted;
+the client is told to come again until that is done. Without one, a new id is all it takes.
+Decided by the transaction coordinator (coordinators/transactions). Not here: two-phase commit
+(KIP-939), of the version that is not stable yet.
 """
 
 from typing import Final
 
 from snakka.apis.context import RequestContext
+from snakka.apis.errors import fencing_code
 from snakka.apis.registry import api
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.error_codes import ErrorCode
@@ -16,24 +18,18 @@ from snakka.protocol.messages.init_producer_id import (
     InitProducerIdResponse,
 )
 
-_NO_PRODUCER: Final = -1
+_KNOWS_FENCING_FROM: Final = 4
 
 
 @api(ApiKey.INIT_PRODUCER_ID)
 async def init_producer_id(
     request: InitProducerIdRequest, context: RequestContext
 ) -> InitProducerIdResponse:
-    if request.transactional_id is not None:
-        return _refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    answer = await context.services.transactions.init_producer_id(request)
+    code = ErrorCode(answer.error_code)
     return InitProducerIdResponse(
         throttle_time_ms=0,
-        error_code=ErrorCode.NONE,
-        producer_id=await context.services.producer_ids.next(),
-        producer_epoch=0,
-    )
-
-
-def _refusal(code: ErrorCode) -> InitProducerIdResponse:
-    return InitProducerIdResponse(
-        throttle_time_ms=0, error_code=code, producer_id=_NO_PRODUCER, producer_epoch=_NO_PRODUCER
+        error_code=fencing_code(code, context.version, _KNOWS_FENCING_FROM),
+        producer_id=answer.producer_id,
+        producer_epoch=answer.producer_epoch,
     )

@@ -1,21 +1,26 @@
 """Produce (key 0): append batches to the partitions this broker leads, then wait for acks.
 
-KIP-98 idempotence, KIP-516 topic ids (v13), KIP-951 leader hints (v10). All partitions are appended
-to before anything is waited for, so pipelined requests of one client keep their order.
+KIP-98 idempotence and transactions, KIP-516 topic ids (v13), KIP-951 leader hints (v10). Partitions
+are appended to before anything is waited for, so pipelined requests of one client keep their order.
+Only the first batch of a transaction in a partition waits, until the coordinator vouches for it
+(KIP-890).
 Not here: batch validation (storage/validate.py), the topic's rules (replication/admission.py), the
-high watermark (replication/partition.py). Transactional batches are refused: there is no
-transaction coordinator yet.
+high watermark (replication/partition.py).
 """
 
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from snakka.apis.context import RequestContext
 from snakka.apis.errors import TOLD_ERRORS, UnansweredError, error_code
 from snakka.apis.leader_hints import Leader, endpoints, find_leader
 from snakka.apis.registry import api
+from snakka.apis.transaction_verification import Vouching, vouch
+from snakka.coordinators.errors import CoordinatorError
+from snakka.coordinators.groups.offsets import TopicPartition
+from snakka.coordinators.transactions.initializing import Producer
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.messages.produce import (
@@ -29,11 +34,13 @@ from snakka.protocol.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
+from snakka.protocol.records.batch import BatchHeader, is_transactional
 from snakka.protocol.types import Buffer, format_uuid
 from snakka.replication.admission import InvalidRecordsError
 from snakka.replication.errors import InvalidRequiredAcksError, NotLeaderError
 from snakka.replication.replica import Replica
 from snakka.replication.replicas import wait_for_commit
+from snakka.replication.verification import Verification
 from snakka.storage.errors import InvalidRecordError
 from snakka.storage.log_state import Appended
 
@@ -45,6 +52,19 @@ _NO_OFFSET: Final = -1
 _FIRST_WITH_TOPIC_IDS: Final = 13
 _FIRST_WITH_HINTS: Final = 10
 
+# Producers retry what they know, and after this one without new metadata.
+_VOUCHING: Final = Vouching(
+    first_of_v2=12, knows_abortable_from=11, come_again=ErrorCode.NOT_ENOUGH_REPLICAS
+)
+
+
+class _Unverified(NamedTuple):
+    """A batch that waits for its coordinator; a copy, since the frame is overwritten meanwhile."""
+
+    batch: bytearray
+    producer: Producer
+    verification: Verification
+
 
 @dataclass(slots=True)
 class _Append:
@@ -55,16 +75,19 @@ class _Append:
     replica: Replica | None = None
     appended: Appended | None = None
     error: Exception | None = None
+    unverified: _Unverified | None = None
 
 
 @api(ApiKey.PRODUCE)
 async def produce(request: ProduceRequest, context: RequestContext) -> ProduceResponse | None:
     appends = [
-        _append(topic, data, request.acks, context)
+        _append(topic, data, request, context)
         for topic in request.topic_data
         for data in topic.partition_data
     ]
     _write(appends)
+    if any(append.unverified is not None for append in appends):
+        await _append_verified(appends, request, context)
     if request.acks == ACKS_NONE:
         _tell_failures(appends)
         return None
@@ -75,9 +98,13 @@ async def produce(request: ProduceRequest, context: RequestContext) -> ProduceRe
 
 
 def _append(
-    topic: TopicProduceData, data: PartitionProduceData, acks: int, context: RequestContext
+    topic: TopicProduceData,
+    data: PartitionProduceData,
+    request: ProduceRequest,
+    context: RequestContext,
 ) -> _Append:
     append = _Append(topic, data.index)
+    acks = request.acks
     try:
         if acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
             raise InvalidRequiredAcksError(f"acks={acks} is not 0, 1 or -1")
@@ -85,9 +112,13 @@ def _append(
             append.replica = context.replicas.get_by_id(topic.topic_id, data.index)
         else:
             append.replica = context.replicas.get(topic.name, data.index)
-        append.appended = append.replica.append_from_client(
-            _batch(data.records), needs_all=acks == ACKS_ALL, now_ms=context.now_ms()
-        )
+        batch = _batch(data.records)
+        if is_transactional(batch):
+            append.unverified = _find_unverified(append.replica, batch, request.transactional_id)
+        if append.unverified is None:
+            append.appended = append.replica.append_from_client(
+                batch, needs_all=acks == ACKS_ALL, now_ms=context.now_ms()
+            )
     except TOLD_ERRORS as error:
         append.error = error
     return append
@@ -98,6 +129,61 @@ def _batch(records: Buffer | None) -> bytearray | memoryview:
     if records is None:
         raise InvalidRecordError("no batch at all")
     return bytearray(records) if isinstance(records, bytes) else records
+
+
+def _find_unverified(
+    replica: Replica, batch: bytearray | memoryview, transactional_id: str | None
+) -> _Unverified | None:
+    if transactional_id is None:
+        raise CoordinatorError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    replica.partition.check_leader()
+    header = BatchHeader.read(batch)
+    needed = replica.find_verification(header)
+    if needed is None or needed.is_confirmed:
+        return None
+    producer = Producer(header.producer_id, header.producer_epoch)
+    return _Unverified(bytearray(batch), producer, needed)
+
+
+async def _append_verified(
+    appends: list[_Append], request: ProduceRequest, context: RequestContext
+) -> None:
+    """Appends what the coordinator vouches for, of one producer after the other."""
+    waiting: dict[Producer, list[_Append]] = {}
+    for append in appends:
+        if append.unverified is not None:
+            waiting.setdefault(append.unverified.producer, []).append(append)
+    for producer, its in waiting.items():
+        partitions = {_partition(append) for append in its}
+        transactional_id = request.transactional_id or ""
+        codes = await vouch(transactional_id, producer, partitions, context, _VOUCHING)
+        for append in its:
+            _append_one_verified(append, codes[_partition(append)], request, context)
+        _write(its)
+
+
+def _append_one_verified(
+    append: _Append, code: ErrorCode, request: ProduceRequest, context: RequestContext
+) -> None:
+    assert append.replica is not None
+    assert append.unverified is not None
+    if code is not ErrorCode.NONE:
+        append.error = CoordinatorError(code)
+        return
+    append.unverified.verification.is_confirmed = True
+    try:
+        append.appended = append.replica.append_from_client(
+            append.unverified.batch,
+            needs_all=request.acks == ACKS_ALL,
+            now_ms=context.now_ms(),
+        )
+    except TOLD_ERRORS as error:
+        append.error = error
+
+
+def _partition(append: _Append) -> TopicPartition:
+    assert append.replica is not None
+    return TopicPartition(append.replica.topic, append.replica.index)
 
 
 def _write(appends: Iterable[_Append]) -> None:

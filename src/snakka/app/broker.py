@@ -10,23 +10,26 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from typing import Final
 
-from snakka.apis.cluster import OFFSETS_TOPIC
+from snakka.apis.cluster import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from snakka.apis.context import Services, Volume
 from snakka.apis.dispatch import Dispatcher
 from snakka.app.ground import Ground, StartError
 from snakka.app.listeners import make_listener
+from snakka.app.transactions import make_transactions
 from snakka.config.endpoints import Endpoint, SecurityProtocol
 from snakka.config.topic import TopicConfig
 from snakka.coordinators.groups.groups import Groups
 from snakka.coordinators.groups.settings import GroupSettings
 from snakka.coordinators.hosted import HostSettings
 from snakka.coordinators.timers import LoopTimers
+from snakka.coordinators.transactions.transactions import Transactions
 from snakka.net.listener import Listener
 from snakka.node.active_controller import ActiveController
 from snakka.node.chores import Chores, cleaner_config, upkeep_config
-from snakka.node.coordinating import GroupPartitions
+from snakka.node.coordinating import CoordinatorPartitions
 from snakka.node.group_topics import ImageTopics
 from snakka.node.hosting import Hosting
+from snakka.node.markers import LocalMarkers
 from snakka.node.membership import Membership, Registration
 from snakka.node.metadata_follower import MetadataFollower
 from snakka.node.producer_ids import ProducerIdBlocks
@@ -62,6 +65,8 @@ class BrokerPart:
         self._membership: Membership | None = None
         self._opened: OpenedDirectory
         self._groups: Groups
+        self._markers: LocalMarkers
+        self._transactions: Transactions
         self._hosting: Hosting
 
     async def open(self, stack: AsyncExitStack) -> None:
@@ -71,12 +76,22 @@ class BrokerPart:
         stack.callback(lambda: opened.directory.shut_down(self._broker_epoch()))
         disk_thread = stack.enter_context(ThreadPoolExecutor(1, "log-directory"))
         self._groups = await stack.enter_async_context(self._make_groups(timers))
+        self._markers = LocalMarkers(self._replicas, self._groups, self._ground.now_ms)
+        ids = ProducerIdBlocks(self._config.node_id, self._controller, self._broker_epoch)
+        self._transactions = await stack.enter_async_context(
+            make_transactions(
+                self._config, lambda: self._follower.image, timers, ids, self._markers
+            )
+        )
         self._hosting = Hosting(
             self._config.node_id,
             self._config,
             self._replicas,
             opened.directory,
-            [GroupPartitions(self._groups, timers)],
+            [
+                CoordinatorPartitions(OFFSETS_TOPIC, self._groups, timers),
+                CoordinatorPartitions(TRANSACTIONS_TOPIC, self._transactions, timers),
+            ],
             disk_thread,
             now_ms=self._ground.now_ms,
             rng=self._ground.rng,
@@ -103,6 +118,7 @@ class BrokerPart:
         await stack.enter_async_context(self._membership)
         await self._hosting.settled()
         await self._groups.loaded()
+        await self._transactions.loaded()
         return listener.port
 
     def _broker_epoch(self) -> int:
@@ -165,10 +181,10 @@ class BrokerPart:
             find_image=lambda: self._follower.image,
             controller=self._controller,
             topics=TopicCreator(self._config, self._controller, self._hosting.settled),
-            producer_ids=ProducerIdBlocks(
-                self._config.node_id, self._controller, self._broker_epoch
-            ),
             groups=self._groups,
+            transactions=self._transactions,
+            transaction_coordinator=self._transactions,
+            markers=self._markers,
             now_ms=self._ground.now_ms,
         )
         serve = self._ground.surroundings.around(Dispatcher(services).serve)

@@ -60,3 +60,4 @@ class Decision(Generic[R]):
     records: tuple[NewRecord, ...] = ()
     answers: tuple[Answer, ...] = ()
     transaction: Transaction | None = None
+    effects: tuple[object, ...] = ()  # for the machine's own shell, once all of it is committed

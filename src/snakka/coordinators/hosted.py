@@ -30,6 +30,7 @@ R = TypeVar("R")
 Command: TypeAlias = Callable[[M, int], Decision[R]]
 
 _NO_PRODUCER_ID: Final = -1
+_NEVER_MS: Final = 1 << 62
 _logger = logging.getLogger(__name__)
 
 
@@ -56,6 +57,7 @@ class TransactionEnd(NamedTuple):
     producer_epoch: int
     coordinator_epoch: int
     is_committed: bool
+    transaction_version: int = 0
 
 
 class _Delivery(NamedTuple):
@@ -73,6 +75,10 @@ class _Delivery(NamedTuple):
             self.future.set_exception(CoordinatorError(code))
 
 
+def perform_nothing(hosted: "Hosted[Any]", effect: object) -> None:
+    """Most machines decide nothing that goes beyond their log."""
+
+
 class Hosted(Generic[M]):
     """A machine on the partition that it lives in, for one leader epoch."""
 
@@ -84,6 +90,7 @@ class Hosted(Generic[M]):
         types: RecordTypes,
         timers: Timers,
         settings: HostSettings,
+        perform: "Perform[M]" = perform_nothing,
     ) -> None:
         self.machine = machine
         self.leader_epoch = leader_epoch
@@ -94,7 +101,9 @@ class Hosted(Generic[M]):
         self._settings = settings
         self._written_offset = log.start_offset
         self._committed_offset = -1
+        self._perform = perform
         self._parked: Parked[_Delivery] = Parked()
+        self._effects: Parked[object] = Parked()
         self._later: dict[int, asyncio.Future[Any]] = {}
         self._timer: Timer | None = None
         self._timer_at_ms = 0
@@ -136,7 +145,9 @@ class Hosted(Generic[M]):
         )
         delivery = _Delivery(future, None)
         try:
-            self._watch(self._log.append(bytearray(batch), self.leader_epoch))
+            self._watch(
+                self._log.append(bytearray(batch), self.leader_epoch, end.transaction_version)
+            )
         except LogRefusedError as error:
             delivery.fail(error.code)
             return future
@@ -150,6 +161,7 @@ class Hosted(Generic[M]):
         self.stage = Stage.CLOSED
         waiting = [*self._parked.clear(), *(_Delivery(each, None) for each in self._later.values())]
         self._later.clear()
+        self._effects.clear()
         for each in waiting:
             each.fail(ErrorCode.NOT_COORDINATOR)
         if self._timer is not None:
@@ -172,6 +184,8 @@ class Hosted(Generic[M]):
             for each in deliveries:
                 each.fail(told(error.code))
         else:
+            for effect in decision.effects:
+                self._effects.add(self._written_offset, _NEVER_MS, effect)
             self._park(deliveries, now_ms)
         self._plan(now_ms)
 
@@ -227,6 +241,8 @@ class Hosted(Generic[M]):
     def _release(self) -> None:
         for each in self._parked.release(self._committed_offset):
             each.complete()
+        for effect in self._effects.release(self._committed_offset):
+            self._perform(self, effect)
 
     def _plan(self, now_ms: int) -> None:
         if self.stage is not Stage.ACTIVE:
@@ -246,3 +262,7 @@ class Hosted(Generic[M]):
         for each in self._parked.expire(now_ms):
             each.fail(told(ErrorCode.REQUEST_TIMED_OUT))
         self._settle(self.machine.expire(now_ms), None, now_ms)
+
+
+Perform: TypeAlias = Callable[[Hosted[M], object], None]
+"""What a machine's shell does about an effect, once its decision is committed."""

@@ -18,10 +18,11 @@ class CoordinatorLog(Protocol):
     def end_offset(self) -> int:
         """The offset of the next record."""
 
-    def append(self, batch: bytearray, leader_epoch: int) -> int:
+    def append(self, batch: bytearray, leader_epoch: int, transaction_version: int = 0) -> int:
         """Appends a batch, and returns the end offset after it.
 
-        LogRefusedError where the log does not take it, or the partition is led in another epoch.
+        `transaction_version` is that of the transaction which a marker ends. LogRefusedError where
+        the log does not take the batch, or the partition is led in another epoch.
         """
 
     def committed(self, offset: int) -> Future[None]:

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from snakka.coordinators.errors import CoordinatorError
 from snakka.coordinators.framing import RecordTypes
-from snakka.coordinators.hosted import Hosted, HostSettings, Stage
+from snakka.coordinators.hosted import Hosted, HostSettings, Perform, Stage, perform_nothing
 from snakka.coordinators.ports import CoordinatorLog, Machine, Timers
 from snakka.protocol.error_codes import ErrorCode
 
@@ -30,11 +30,13 @@ class Runtime(Generic[M]):
         types: RecordTypes,
         timers: Timers,
         settings: HostSettings,
+        perform: Perform[M] = perform_nothing,
     ) -> None:
         self._new_machine = new_machine
         self._types = types
         self._timers = timers
         self._settings = settings
+        self._perform = perform
         self._hosted: dict[int, Hosted[M]] = {}
         self._loads: dict[int, asyncio.Task[None]] = {}
         self._epochs: dict[int, int] = {}  # the latest that was heard of, led or lost
@@ -60,7 +62,13 @@ class Runtime(Generic[M]):
         self._epochs[index] = leader_epoch
         self._close(index)
         hosted = Hosted(
-            self._new_machine(), log, leader_epoch, self._types, self._timers, self._settings
+            self._new_machine(),
+            log,
+            leader_epoch,
+            self._types,
+            self._timers,
+            self._settings,
+            self._perform,
         )
         self._hosted[index] = hosted
         self._loads[index] = asyncio.get_running_loop().create_task(hosted.load())

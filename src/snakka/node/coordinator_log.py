@@ -5,9 +5,7 @@ import asyncio
 from snakka.apis.errors import TOLD_ERRORS, error_code
 from snakka.coordinators.errors import LogRefusedError
 from snakka.coordinators.ports import Timers
-from snakka.replication.errors import FencedLeaderEpochError
 from snakka.replication.replica import Replica
-from snakka.storage.validate import AppendOrigin
 
 
 class ReplicaLog:
@@ -25,18 +23,14 @@ class ReplicaLog:
     def end_offset(self) -> int:
         return self._replica.log.log_end_offset
 
-    def append(self, batch: bytearray, leader_epoch: int) -> int:
+    def append(self, batch: bytearray, leader_epoch: int, transaction_version: int = 0) -> int:
         replica = self._replica
         try:
-            replica.partition.check_leader()
-            if replica.partition.assignment.leader_epoch != leader_epoch:
-                raise FencedLeaderEpochError(f"leader epoch {leader_epoch} is over")
-            replica.partition.check_in_sync(replica.rules.min_insync_replicas)
-            replica.log.append_as_leader(
+            replica.append_from_coordinator(
                 batch,
-                leader_epoch=leader_epoch,
                 now_ms=self._timers.now_ms(),
-                origin=AppendOrigin.COORDINATOR,
+                leader_epoch=leader_epoch,
+                transaction_version=transaction_version,
             )
             replica.write()
         except TOLD_ERRORS as error:

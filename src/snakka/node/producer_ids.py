@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 from snakka.apis.context import Controller
+from snakka.coordinators.errors import CoordinatorError
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.messages.allocate_producer_ids import (
     AllocateProducerIdsRequest,
@@ -40,6 +41,7 @@ class ProducerIdBlocks:
         )
         answer = await self._controller.ask(request, _VERSION, AllocateProducerIdsResponse)
         if answer.error_code:
-            raise RuntimeError(f"no producer ids: {ErrorCode(answer.error_code).name}")
+            # Clients know this one as a reason to come again.
+            raise CoordinatorError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
         start = answer.producer_id_start
         return range(start, start + answer.producer_id_len)

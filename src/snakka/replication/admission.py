@@ -3,7 +3,8 @@
 The header is enough for most. Records are walked only where a rule is about them: the keys of a
 compacted topic, or a codec that the topic does not store.
 
-Not here: what makes a batch a batch, and sequences of producers (storage).
+Not here: what makes a batch a batch, and sequences of producers (storage), whether the partition is
+in the producer's transaction (verification.py).
 """
 
 from dataclasses import dataclass
@@ -20,10 +21,6 @@ _HOUR_MS: Final = 60 * 60 * 1000
 
 class InvalidTimestampError(ReplicationError):
     """A timestamp too far from the broker's clock."""
-
-
-class UnverifiedTransactionError(ReplicationError):
-    """A transactional batch whose transaction nobody vouches for (KIP-890)."""
 
 
 class InvalidRecordsError(ReplicationError):
@@ -50,8 +47,6 @@ class TopicRules:
 def admit(data: bytearray | memoryview, rules: TopicRules, now_ms: int) -> bytearray | memoryview:
     """The batch in `data` as the topic stores it; raises where the topic refuses it."""
     header = BatchHeader.read(data)
-    if header.is_transactional:
-        raise UnverifiedTransactionError("there is no transaction coordinator to ask")
     if rules.timestamp_type is TimestampType.CREATE_TIME:
         _check_timestamp(header, rules, now_ms)
     if rules.needs_keys:

@@ -33,6 +33,10 @@ class NotEnoughReplicasError(ReplicationError):
     """Fewer replicas are in sync than `min.insync.replicas` asks for; nothing was appended."""
 
 
+class UnverifiedTransactionError(ReplicationError):
+    """A transactional batch whose transaction nobody vouches for (KIP-890)."""
+
+
 class FetchSessionNotFoundError(ReplicationError):
     """No such fetch session is kept here, or no longer (KIP-227)."""
 

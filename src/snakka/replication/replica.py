@@ -1,7 +1,8 @@
 """One replica: the log of a partition, and the part this broker plays for it.
 
 Appends are staged and then written, several at once where a request brings several. Writing moves
-the high watermark and wakes who waits for it.
+the high watermark and wakes who waits for it. A transactional batch is refused unless the producer
+has a transaction open here, or the coordinator has said that this partition is in it (KIP-890).
 
 Not here: which replicas there are (replicas.py).
 """
@@ -9,11 +10,13 @@ Not here: which replicas there are (replicas.py).
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from snakka.protocol.records.batch import NO_SEQUENCE, BatchHeader, is_transactional
 from snakka.protocol.types import Uuid
 from snakka.replication.admission import TopicRules, admit
-from snakka.replication.errors import NotLeaderError
+from snakka.replication.errors import FencedLeaderEpochError, NotLeaderError
 from snakka.replication.parked import Waiters
 from snakka.replication.partition import NO_LEADER_EPOCH, Assignment, Partition
+from snakka.replication.verification import Verification, Verifications
 from snakka.storage.epochs import EpochEndOffset
 from snakka.storage.errors import OffsetOutOfRangeError
 from snakka.storage.log import Log
@@ -47,10 +50,12 @@ class Replica:
     partition: Partition
     rules: TopicRules
     waiters: Waiters = field(default_factory=Waiters)
+    verifications: Verifications = field(default_factory=Verifications)
 
     def assign(self, assignment: Assignment) -> None:
         """Follows the metadata log."""
         if self.partition.assign(assignment):
+            self.verifications.clear()
             self.waiters.fail(NotLeaderError(f"leader epoch {assignment.leader_epoch} has begun"))
         self._advance()
 
@@ -61,12 +66,70 @@ class Replica:
         self.partition.check_leader()
         if needs_all:
             self.partition.check_in_sync(self.rules.min_insync_replicas)
-        return self.log.append_as_leader(
-            admit(batch, self.rules, now_ms),
+        return self._append(admit(batch, self.rules, now_ms), AppendOrigin.CLIENT, now_ms)
+
+    def append_from_coordinator(
+        self,
+        batch: bytearray,
+        *,
+        now_ms: int,
+        leader_epoch: int | None = None,
+        transaction_version: int = 0,
+    ) -> Appended:
+        """Stages a coordinator's records, or a marker, which all replicas in sync are to have."""
+        self.partition.check_leader()
+        if leader_epoch not in (None, self.partition.assignment.leader_epoch):
+            raise FencedLeaderEpochError(f"leader epoch {leader_epoch} is over")
+        self.partition.check_in_sync(self.rules.min_insync_replicas)
+        return self._append(batch, AppendOrigin.COORDINATOR, now_ms, transaction_version)
+
+    def find_verification(self, header: BatchHeader) -> Verification | None:
+        """What the coordinator has to vouch for before the batch is taken; None if nothing."""
+        if not header.is_transactional or header.is_control or self._is_retry(header):
+            return None
+        return self.find_verification_of(
+            header.producer_id, header.producer_epoch, header.base_sequence
+        )
+
+    def find_verification_of(
+        self, producer_id: int, producer_epoch: int, sequence: int = NO_SEQUENCE
+    ) -> Verification | None:
+        """As for a batch of the producer, of which no more is known yet."""
+        entry = self.log.producers.find(producer_id)
+        if (
+            entry is not None
+            and entry.current_txn_first_offset is not None
+            and entry.producer_epoch == producer_epoch
+        ):
+            return None
+        return self.verifications.begin(producer_id, producer_epoch, sequence)
+
+    def _append(
+        self,
+        batch: bytearray | memoryview,
+        origin: AppendOrigin,
+        now_ms: int,
+        transaction_version: int = 0,
+    ) -> Appended:
+        header = BatchHeader.read(batch) if is_transactional(batch) else None
+        needed = None if header is None else self.find_verification(header)
+        if header is not None and needed is not None:
+            needed.check(header)
+        appended = self.log.append_as_leader(
+            batch,
             leader_epoch=self.partition.assignment.leader_epoch,
             now_ms=now_ms,
-            origin=AppendOrigin.CLIENT,
+            origin=origin,
+            transaction_version=transaction_version,
         )
+        if header is not None and not appended.is_duplicate:
+            self.verifications.end(header.producer_id)
+        return appended
+
+    def _is_retry(self, header: BatchHeader) -> bool:
+        """One that is in the log is answered, whatever has become of its transaction."""
+        has_sequence = header.base_sequence != NO_SEQUENCE  # a coordinator's records have none
+        return has_sequence and self.log.producers.find_duplicate(header) is not None
 
     def write(self) -> None:
         """Writes what is staged; readers see what is committed of it."""

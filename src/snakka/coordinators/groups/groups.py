@@ -105,6 +105,10 @@ class Groups:
         """Returns once everything led so far is loaded."""
         await self._runtime.loaded()
 
+    def partition_of(self, group_id: str) -> int:
+        """The partition of __consumer_offsets that keeps the group."""
+        return partition_for(group_id, self._partition_count())
+
     async def join_group(self, request: JoinGroupRequest, client: ClientInfo) -> JoinGroupResponse:
         try:
             _check_group_id(request.group_id)
@@ -271,8 +275,7 @@ class Groups:
     def _start(self, group_id: str, command: Command[GroupMachine, R]) -> Started[R]:
         """Decides now; a refusal is kept for whoever waits for the answer."""
         try:
-            index = partition_for(group_id, self._partition_count())
-            return self._runtime.get(index).execute(command)
+            return self._runtime.get(self.partition_of(group_id)).execute(command)
         except CoordinatorError as error:
             return error
 

@@ -37,6 +37,7 @@ DELETE_HORIZON_BIT: Final = 0x40
 
 _RECORD_BYTES_MIN: Final = 7
 _CRC_START: Final = 21
+_LOW_ATTRIBUTES_POSITION: Final = 22
 _INT64_MAX: Final = (1 << 63) - 1
 
 _HEADER = struct.Struct(">qiibIhiqqqhii")
@@ -49,6 +50,12 @@ _LEADER_EPOCH_POSITION: Final = 12
 _CRC_POSITION: Final = 17
 _MAX_TIMESTAMP_POSITION: Final = 35
 _COUNT_POSITION: Final = 57
+
+
+def is_transactional(buffer: Buffer) -> bool:
+    """Whether a batch is part of a transaction, at the cost of one byte."""
+    position = _LOW_ATTRIBUTES_POSITION
+    return len(buffer) > position and bool(buffer[position] & TRANSACTIONAL_BIT)
 
 
 class TimestampType(IntEnum):

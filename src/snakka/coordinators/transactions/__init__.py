@@ -1,0 +1,1 @@
+"""Transactions: who writes under which transactional id, and how each transaction ends."""
