@@ -20,7 +20,7 @@ from snakka.client.answers import check_answer, error_codes
 from snakka.client.connection import Connection
 from snakka.client.connections import Connections
 from snakka.client.errors import ClientError, UnreachableError, WrongNodeError, check, kafka_error
-from snakka.client.metadata import ClusterMetadata, Node, PartitionInfo, TopicInfo
+from snakka.client.metadata import ClusterMetadata, LeaderHint, Node, PartitionInfo, TopicInfo
 from snakka.client.retrying import Retrying
 from snakka.client.settings import DEFAULT_SETTINGS, ClientSettings
 from snakka.protocol.error_codes import ErrorCode
@@ -209,13 +209,31 @@ class Cluster:
 
         return await self.retrying(attempt)
 
+    def find_topic(self, name: str) -> TopicInfo | None:
+        """A topic, as far as it is known and was not found wrong."""
+        info = self.metadata.topics.get(name)
+        return None if info is None or self._is_old(name, _now_s()) else info
+
+    def find_leader(self, topic: str, partition: int) -> int | None:
+        """The node that leads, as far as is known and was not found wrong."""
+        info = self.metadata.find_partition(topic, partition)
+        is_known = info is not None and info.leader_id >= 0 and not self._is_old(topic, _now_s())
+        return info.leader_id if info is not None and is_known else None
+
+    def find_connection(self, node_id: int, lane: str = "") -> Connection | None:
+        """The open connection to a node."""
+        node = self.metadata.nodes.get(node_id)
+        return None if node is None else self._connections.find(node.address, lane)
+
     def mark_stale(self, topic: str) -> None:
         """What is known of a topic was found wrong: it is asked for before it is used again."""
         self._refreshed_at_s.pop(topic, None)
 
-    def learn_leader(self, topic: str, partition: int, leader_id: int, leader_epoch: int) -> None:
-        """Takes a hint of an answer (KIP-951)."""
-        self.metadata = self.metadata.with_leader(topic, partition, leader_id, leader_epoch)
+    def learn_leader(self, topic: str, partition: int, leader: LeaderHint) -> None:
+        """Takes what an answer told instead of metadata (KIP-951)."""
+        if leader.node is not None:
+            self.metadata = self.metadata.with_nodes([leader.node])
+        self.metadata = self.metadata.with_leader(topic, partition, leader.id, leader.epoch)
 
     async def refresh(
         self, topics: Collection[str] | None = None, *, may_create: bool = False

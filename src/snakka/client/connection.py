@@ -96,6 +96,11 @@ class Connection(asyncio.BufferedProtocol):
         assert self._versions is not None
         return self._versions.highest(request)
 
+    def feature_level(self, name: str) -> int:
+        """The finalized level of a feature; 0 where the node knows none (KIP-584)."""
+        assert self._versions is not None
+        return self._versions.features.get(name, 0)
+
     async def ask(
         self,
         request: Request,
@@ -154,7 +159,7 @@ class Connection(asyncio.BufferedProtocol):
         except BaseException:
             self.close()
             raise
-        self._versions = NegotiatedVersions(answer.api_keys)
+        self._versions = NegotiatedVersions(answer)
 
     def _version(self, request: Request, wanted: int | None) -> int:
         return self.highest_version(type(request)) if wanted is None else wanted

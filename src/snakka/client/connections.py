@@ -83,9 +83,10 @@ class Connections:
         """The open connection to an address."""
         if self._is_closed:
             raise UnreachableError(f"{address}: the client is closed")
+        connection = self.find(address, lane)
+        if connection is not None:
+            return connection
         link = self._links.setdefault((address, lane), _Link())
-        if link.connection is not None and link.connection.is_open:
-            return link.connection
         if link.dialling is None:
             link.dialling = asyncio.get_running_loop().create_task(self._dial(address, link))
         try:
@@ -94,6 +95,12 @@ class Connections:
             if self._is_closed:
                 raise UnreachableError(f"{address}: the client is closed") from None
             raise
+
+    def find(self, address: Address, lane: str = "") -> Connection | None:
+        """The connection to an address, if it is open."""
+        link = self._links.get((address, lane))
+        is_open = link is not None and link.connection is not None and link.connection.is_open
+        return link.connection if link is not None and is_open else None
 
     def by_health(self, addresses: Iterable[Address]) -> list[Address]:
         """Those that answered last time first, and in no order among equals."""

@@ -26,6 +26,14 @@ class Node(NamedTuple):
     rack: str | None
 
 
+class LeaderHint(NamedTuple):
+    """The leader that a refused request should have gone to, and where it is if that was told."""
+
+    id: int
+    epoch: int
+    node: Node | None
+
+
 @dataclass(frozen=True, slots=True)
 class PartitionInfo:
     """A partition; `leader_id` is negative while it has none."""
@@ -40,10 +48,13 @@ class PartitionInfo:
 
 @dataclass(frozen=True, slots=True)
 class TopicInfo:
+    """A topic; `available` are the partitions with a leader, or all where none has one."""
+
     name: str
     id: Uuid
     is_internal: bool
     partitions: Mapping[int, PartitionInfo]
+    available: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +120,11 @@ class ClusterMetadata:
 
 def _topic(name: str, told: MetadataResponseTopic, known: TopicInfo | None) -> TopicInfo:
     before = known.partitions if known is not None and known.id == told.topic_id else {}
-    partitions = (_partition(each, before.get(each.partition_index)) for each in told.partitions)
+    all_told = (_partition(each, before.get(each.partition_index)) for each in told.partitions)
+    partitions = {each.index: each for each in all_told}
+    available = tuple(each.index for each in partitions.values() if each.leader_id >= 0)
     return TopicInfo(
-        name, told.topic_id, told.is_internal, {each.index: each for each in partitions}
+        name, told.topic_id, told.is_internal, partitions, available or tuple(partitions)
     )
 
 

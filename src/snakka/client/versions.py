@@ -1,13 +1,13 @@
 """Which version of a request both sides know (KIP-35, KIP-511)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from snakka import __version__
 from snakka.client.errors import UnsupportedRequestError
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.error_codes import ErrorCode
-from snakka.protocol.messages.api_versions import ApiVersion, ApiVersionsRequest
+from snakka.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from snakka.protocol.schema import Request, Versions
 
 OLDEST: Final = 0  # of ApiVersions: what a node answers in that does not serve our version
@@ -27,9 +27,12 @@ def is_version_refusal(frame: memoryview) -> bool:
 class NegotiatedVersions:
     """What a node serves, against what is declared here."""
 
-    def __init__(self, served: Iterable[ApiVersion]) -> None:
+    def __init__(self, answer: ApiVersionsResponse) -> None:
         self._served: Mapping[int, Versions] = {
-            each.api_key: Versions(each.min_version, each.max_version) for each in served
+            each.api_key: Versions(each.min_version, each.max_version) for each in answer.api_keys
+        }
+        self.features: Mapping[str, int] = {
+            each.name: each.max_version_level for each in answer.finalized_features
         }
 
     def highest(self, request: type[Request]) -> int:
