@@ -31,6 +31,16 @@ def test_an_override_goes_before_the_rule() -> None:
     assert gate.admit("10.0.0.2") is not None
 
 
+def test_other_limits_are_for_those_who_come() -> None:
+    gate = Gate(ConnectionLimits(total_max=2))
+    assert [gate.admit("10.0.0.1") for _ in range(2)] == [None, None]
+    gate.reconfigure(ConnectionLimits(total_max=1, per_host_overrides={"10.0.0.2": 5}))
+    gate.leave("10.0.0.1")
+    assert gate.admit("10.0.0.2") is not None
+    gate.leave("10.0.0.1")
+    assert gate.admit("10.0.0.2") is None
+
+
 @pytest.mark.parametrize(
     ("host", "canonical"),
     [("fe80::1%eth0", "fe80::1"), ("localhost", "localhost"), ("127.0.0.1", "127.0.0.1")],

@@ -38,6 +38,17 @@ def test_chores_come_around() -> None:
     assert set(upkeep.take_due(1 << 40)) == set(Chore)
 
 
+def test_another_interval_counts_from_when_the_chore_was_done_last() -> None:
+    upkeep = Upkeep(UpkeepConfig(log_cleaner_backoff_ms=10_000), now_ms=0)
+    upkeep.take_due(6_000)
+    upkeep.reconfigure(UpkeepConfig(log_cleaner_backoff_ms=7_000), now_ms=6_000)
+    assert Chore.COMPACTION not in upkeep.take_due(6_999)
+    assert Chore.COMPACTION in upkeep.take_due(7_000)
+    upkeep.reconfigure(UpkeepConfig(log_cleaner_backoff_ms=20_000), now_ms=8_000)
+    assert Chore.COMPACTION not in upkeep.take_due(26_999)
+    assert Chore.COMPACTION in upkeep.take_due(27_000)
+
+
 def test_what_is_sealed_does_not_wait_for_a_setting() -> None:
     assert Upkeep(UpkeepConfig(), now_ms=0).take_due(1000) == [Chore.FLUSH]
 

@@ -13,8 +13,6 @@ TRANSACTIONS_TOPIC: Final = "__transaction_state"
 SHARE_STATE_TOPIC: Final = "__share_group_state"
 INTERNAL_TOPICS: Final = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC, SHARE_STATE_TOPIC})
 
-NOT_REQUESTED: Final = -2147483648  # authorized operations that nobody asked for
-
 
 class Reachable(NamedTuple):
     """A broker, as a client of one listener reaches it."""

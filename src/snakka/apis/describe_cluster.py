@@ -1,12 +1,13 @@
 """DescribeCluster (key 60): cluster id, controller and brokers.
 
-KIP-700, KIP-1073 fenced brokers (v2). Only brokers can be asked for here; KIP-919's controllers are
-described on the controller's listener, which is not served yet.
+KIP-430 authorized operations, KIP-700, KIP-1073 fenced brokers (v2). Only brokers can be asked for
+here; KIP-919's controllers are described on the controller's listener, which is not served yet.
 """
 
 from typing import Final
 
-from snakka.apis.cluster import NOT_REQUESTED, reachable_brokers
+from snakka.apis.authorization import NOT_REQUESTED, ON_CLUSTER
+from snakka.apis.cluster import reachable_brokers
 from snakka.apis.context import RequestContext
 from snakka.apis.registry import api
 from snakka.protocol.api_keys import ApiKey
@@ -53,5 +54,7 @@ async def describe_cluster(
             )
             for each in brokers
         ],
-        cluster_authorized_operations=NOT_REQUESTED,
+        cluster_authorized_operations=(
+            ON_CLUSTER if request.include_cluster_authorized_operations else NOT_REQUESTED
+        ),
     )

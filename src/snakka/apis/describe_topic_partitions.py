@@ -7,7 +7,8 @@ where the next one begins.
 from collections.abc import Iterator
 from typing import Final
 
-from snakka.apis.cluster import INTERNAL_TOPICS, NOT_REQUESTED
+from snakka.apis.authorization import ON_TOPIC
+from snakka.apis.cluster import INTERNAL_TOPICS
 from snakka.apis.context import RequestContext
 from snakka.apis.registry import api
 from snakka.metadata.image import MetadataImage, Topic
@@ -74,6 +75,7 @@ def _unknown(name: str) -> DescribeTopicPartitionsResponseTopic:
         name=name,
         topic_id=ZERO_UUID,
         partitions=[],
+        topic_authorized_operations=ON_TOPIC,
     )
 
 
@@ -86,7 +88,7 @@ def _topic(
         topic_id=topic.topic_id,
         is_internal=topic.name in INTERNAL_TOPICS,
         partitions=[_partition(index, topic.partitions[index], image) for index in indexes],
-        topic_authorized_operations=NOT_REQUESTED,
+        topic_authorized_operations=ON_TOPIC,
     )
 
 

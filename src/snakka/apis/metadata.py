@@ -1,14 +1,14 @@
 """Metadata (key 3): brokers, topics, partitions and their leaders.
 
-KIP-4 automatic creation of topics, KIP-516 topic ids (v10, v12). A topic that is asked for and may
-be created is answered for once it is there. Not here: authorized operations (KIP-430), which come
-with the authorizer.
+KIP-4 automatic creation of topics, KIP-430 authorized operations (v8), KIP-516 topic ids (v10,
+v12). A topic that is asked for and may be created is answered for once it is there.
 """
 
 from collections.abc import Iterable
 from typing import Final
 
-from snakka.apis.cluster import INTERNAL_TOPICS, NOT_REQUESTED, find_broker, reachable_brokers
+from snakka.apis.authorization import NOT_REQUESTED, ON_CLUSTER, ON_TOPIC
+from snakka.apis.cluster import INTERNAL_TOPICS, find_broker, reachable_brokers
 from snakka.apis.context import RequestContext
 from snakka.apis.registry import api
 from snakka.metadata.image import MetadataImage, Topic
@@ -44,6 +44,9 @@ async def metadata(request: MetadataRequest, context: RequestContext) -> Metadat
         cluster_id=context.services.cluster_id,
         controller_id=_any_broker(image),
         topics=_topics(request, context),
+        cluster_authorized_operations=(
+            ON_CLUSTER if request.include_cluster_authorized_operations else NOT_REQUESTED
+        ),
     )
 
 
@@ -64,24 +67,25 @@ def _any_broker(image: MetadataImage) -> int:
 
 def _topics(request: MetadataRequest, context: RequestContext) -> list[MetadataResponseTopic]:
     image, listener = context.image, context.peer.listener
+    operations = ON_TOPIC if request.include_topic_authorized_operations else NOT_REQUESTED
     is_everything = request.topics is None or (context.version == 0 and not request.topics)
     if is_everything:
-        return [_topic(each, image, listener) for each in image.topics.by_id.values()]
-    return [_asked(each, image, listener) for each in request.topics or ()]
+        return [_topic(each, image, listener, operations) for each in image.topics.by_id.values()]
+    return [_asked(each, image, listener, operations) for each in request.topics or ()]
 
 
 def _asked(
-    asked: MetadataRequestTopic, image: MetadataImage, listener: str
+    asked: MetadataRequestTopic, image: MetadataImage, listener: str, operations: int
 ) -> MetadataResponseTopic:
     if asked.name is not None and asked.topic_id == ZERO_UUID:
         found = image.topics.find(asked.name)
         if found is None:
             return _refusal(asked, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        return _topic(found, image, listener)
+        return _topic(found, image, listener, operations)
     found = image.topics.by_id.get(asked.topic_id)
     if found is None:
         return _refusal(asked, ErrorCode.UNKNOWN_TOPIC_ID)
-    return _topic(found, image, listener)
+    return _topic(found, image, listener, operations)
 
 
 def _refusal(asked: MetadataRequestTopic, code: ErrorCode) -> MetadataResponseTopic:
@@ -90,7 +94,9 @@ def _refusal(asked: MetadataRequestTopic, code: ErrorCode) -> MetadataResponseTo
     )
 
 
-def _topic(topic: Topic, image: MetadataImage, listener: str) -> MetadataResponseTopic:
+def _topic(
+    topic: Topic, image: MetadataImage, listener: str, operations: int
+) -> MetadataResponseTopic:
     return MetadataResponseTopic(
         error_code=ErrorCode.NONE,
         name=topic.name,
@@ -100,7 +106,7 @@ def _topic(topic: Topic, image: MetadataImage, listener: str) -> MetadataRespons
             _partition(index, partition, image, listener)
             for index, partition in sorted(topic.partitions.items())
         ],
-        topic_authorized_operations=NOT_REQUESTED,
+        topic_authorized_operations=operations,
     )
 
 

@@ -27,6 +27,7 @@ from snakka.net.listener import Listener
 from snakka.node.active_controller import ActiveController
 from snakka.node.chores import Chores, cleaner_config, upkeep_config
 from snakka.node.coordinating import CoordinatorPartitions
+from snakka.node.dynamic_config import DynamicConfig
 from snakka.node.group_topics import ImageTopics
 from snakka.node.hosting import Hosting
 from snakka.node.markers import LocalMarkers
@@ -59,6 +60,7 @@ class BrokerPart:
     ) -> None:
         self._ground = ground
         self._config = ground.config
+        self._dynamic = DynamicConfig(ground.config)
         self._follower = follower
         self._controller = controller
         self._replicas = Replicas()
@@ -85,7 +87,7 @@ class BrokerPart:
         )
         self._hosting = Hosting(
             self._config.node_id,
-            self._config,
+            self._dynamic,
             self._replicas,
             opened.directory,
             [
@@ -96,6 +98,7 @@ class BrokerPart:
             now_ms=self._ground.now_ms,
             rng=self._ground.rng,
         )
+        self._follower.subscribe(self._dynamic.publish)
         self._follower.subscribe(self._hosting.publish)
         await stack.enter_async_context(self._hosting.running())
         chores = Chores(
@@ -106,6 +109,9 @@ class BrokerPart:
             cleaner_config(self._config),
             now_ms=self._ground.now_ms,
             on_log_start=self._replicas.log_start_moved,
+        )
+        self._dynamic.follow(
+            lambda config: chores.reconfigure(upkeep_config(config), cleaner_config(config))
         )
         await stack.enter_async_context(chores.running())
 
@@ -188,7 +194,7 @@ class BrokerPart:
             now_ms=self._ground.now_ms,
         )
         serve = self._ground.surroundings.around(Dispatcher(services).serve)
-        return make_listener(self._config, endpoint, serve)
+        return make_listener(self._dynamic, endpoint, serve)
 
     def _find_volume(self) -> Volume:
         status = os.statvfs(self._ground.directory)

@@ -7,16 +7,20 @@ from snakka.config.endpoints import Endpoint
 from snakka.net.connection import ConnectionSettings, Serve
 from snakka.net.gate import ConnectionLimits, Gate
 from snakka.net.listener import Listener
+from snakka.node.dynamic_config import DynamicConfig
 from snakka.protocol.inbox import BufferPool
 
 _REQUESTS_IN_FLIGHT_MAX: Final = 64
 
 
-def make_listener(config: BrokerConfig, endpoint: Endpoint, serve: Serve) -> Listener:
+def make_listener(dynamic: DynamicConfig, endpoint: Endpoint, serve: Serve) -> Listener:
+    config = dynamic.current
+    gate = Gate(_connection_limits(config))
+    dynamic.follow(lambda changed: gate.reconfigure(_connection_limits(changed)))
     connections = ConnectionSettings(
         listener=endpoint.listener,
         serve=serve,
-        gate=Gate(_connection_limits(config)),
+        gate=gate,
         pool=BufferPool(),
         frame_bytes_max=config.get_int("socket.request.max.bytes"),
         requests_in_flight_max=_REQUESTS_IN_FLIGHT_MAX,

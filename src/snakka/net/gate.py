@@ -25,12 +25,16 @@ class Gate:
     """Counts who is in."""
 
     def __init__(self, limits: ConnectionLimits) -> None:
+        self.reconfigure(limits)
+        self._per_host: Counter[str] = Counter()
+        self.total = 0
+
+    def reconfigure(self, limits: ConnectionLimits) -> None:
+        """Other limits for those who come; who is in stays in."""
         self._limits = limits
         self._overrides = {
             canonical_host(host): limit for host, limit in limits.per_host_overrides.items()
         }
-        self._per_host: Counter[str] = Counter()
-        self.total = 0
 
     def admit(self, host: str) -> str | None:
         """Lets a client in, or says why not."""

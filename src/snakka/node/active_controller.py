@@ -17,6 +17,7 @@ from snakka.controller.alter_configs import incrementally_alter_configs, replace
 from snakka.controller.broker_fencing import fence_stale_broker, unfenced_ids, unregister_broker
 from snakka.controller.broker_heartbeat import heartbeat
 from snakka.controller.broker_registration import register_broker
+from snakka.controller.client_quotas import alter_client_quotas
 from snakka.controller.create_partitions import create_partitions
 from snakka.controller.create_topics import create_topics
 from snakka.controller.decision import Decision
@@ -26,6 +27,7 @@ from snakka.controller.features import update_features
 from snakka.controller.ports import ConfigRules
 from snakka.controller.producer_ids import allocate_producer_ids
 from snakka.controller.reassignments import alter_reassignments, list_reassignments
+from snakka.controller.scram_credentials import alter_scram_credentials
 from snakka.controller.sessions import BrokerSessions
 from snakka.controller.view import Settings, View
 from snakka.metadata.delta import MetadataDelta
@@ -35,9 +37,13 @@ from snakka.node.quorum_driver import QuorumDriver
 from snakka.protocol.internal.frames import write_typed
 from snakka.protocol.internal.kinds import MetadataRecord
 from snakka.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
+from snakka.protocol.messages.alter_client_quotas import AlterClientQuotasRequest
 from snakka.protocol.messages.alter_configs import AlterConfigsRequest
 from snakka.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
+)
+from snakka.protocol.messages.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
 )
 from snakka.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 from snakka.protocol.messages.broker_registration import BrokerRegistrationRequest
@@ -164,8 +170,12 @@ COMMANDS: Final[Mapping[type[Request], Decide]] = MappingProxyType(
         AllocateProducerIdsRequest: lambda c, view, request, _: allocate_producer_ids(
             view, request
         ),
+        AlterClientQuotasRequest: lambda c, view, request, _: alter_client_quotas(view, request),
         AlterConfigsRequest: lambda c, view, request, _: replace_configs(view, request),
         AlterPartitionReassignmentsRequest: lambda c, view, request, _: alter_reassignments(
+            view, request
+        ),
+        AlterUserScramCredentialsRequest: lambda c, view, request, _: alter_scram_credentials(
             view, request
         ),
         BrokerHeartbeatRequest: lambda c, view, request, now_ms: heartbeat(

@@ -83,6 +83,11 @@ class Chores:
         self._flushed_at_ms: dict[TopicPartition, int] = {}
         self._cleaner_thread = ThreadPoolExecutor(1, "log-cleaner")
 
+    def reconfigure(self, upkeep: UpkeepConfig, cleaner: CleanerConfig) -> None:
+        """Other intervals from now on; a compaction under way goes on as it began."""
+        self._upkeep.reconfigure(upkeep, now_ms=self._now_ms())
+        self._cleaner = cleaner
+
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Chores are done inside; one under way is broken off on leaving, and begins anew later."""

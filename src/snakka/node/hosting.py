@@ -9,24 +9,26 @@ Not here: what a replica does (replication), where its log goes among several di
 import asyncio
 import logging
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from typing import NamedTuple, Protocol, TypeVar
 
-from snakka.config.broker import BrokerConfig
 from snakka.config.topic import TopicConfig
-from snakka.metadata.image import MetadataImage
+from snakka.metadata.image import EMPTY
 from snakka.metadata.keys import ConfigResource, ConfigType
 from snakka.metadata.loader import Published
 from snakka.metadata.local_replicas import TopicPartition as LocalPartition
 from snakka.metadata.local_replicas import local_changes
 from snakka.metadata.partition import Partition as AssignedPartition
+from snakka.node.dynamic_config import DynamicConfig
 from snakka.node.topic_settings import log_config, topic_rules
 from snakka.protocol.types import format_uuid, random_uuid
+from snakka.replication.admission import TopicRules
 from snakka.replication.partition import Assignment, Partition
 from snakka.replication.replica import Replica
 from snakka.replication.replicas import Replicas
+from snakka.storage.config import LogConfig
 from snakka.storage.identity import write_topic_id
 from snakka.storage.log import Log
 from snakka.storage.log_directory import LogDirectory
@@ -50,7 +52,6 @@ class _Change(NamedTuple):
 
     where: LocalPartition
     assigned: AssignedPartition | None
-    image: MetadataImage
 
     @property
     def name(self) -> TopicPartition:
@@ -63,7 +64,7 @@ class Hosting:
     def __init__(
         self,
         node_id: int,
-        config: BrokerConfig,
+        config: DynamicConfig,
         replicas: Replicas,
         directory: LogDirectory,
         watchers: list[PartitionWatcher],
@@ -81,6 +82,8 @@ class Hosting:
         self._rng = rng
         self._changes: asyncio.Queue[_Change] = asyncio.Queue()
         self._disk_thread = disk_thread  # one thread, so that things happen in order
+        self._image = EMPTY
+        config.follow(lambda _: self._reconfigure(list(replicas)))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -102,24 +105,29 @@ class Hosting:
     def publish(self, published: Published) -> None:
         """A new image is in force."""
         delta, image = published
+        self._image = image
         local = local_changes(delta, self._node_id)
         for where in local.deleted:
-            self._changes.put_nowait(_Change(where, None, image))
+            self._changes.put_nowait(_Change(where, None))
         for where, assigned in (*local.leaders.items(), *local.followers.items()):
-            self._changes.put_nowait(_Change(where, assigned, image))
-        for resource in delta.configs.changes:
-            if resource.type == ConfigType.TOPIC:
-                self._reconfigure(resource.name, image)
+            self._changes.put_nowait(_Change(where, assigned))
+        changed = {each.name for each in delta.configs.changes if each.type == ConfigType.TOPIC}
+        if changed:
+            self._reconfigure(each for each in self._replicas if each.topic in changed)
 
-    def _topic_config(self, image: MetadataImage, topic: str) -> TopicConfig:
-        return TopicConfig(self._config, image.configs_of(ConfigResource.topic(topic)))
+    def _topic_config(self, topic: str) -> TopicConfig:
+        configs = self._image.configs_of(ConfigResource.topic(topic))
+        return TopicConfig(self._config.current, configs)
 
-    def _reconfigure(self, topic: str, image: MetadataImage) -> None:
-        config = self._topic_config(image, topic)
-        for replica in self._replicas:
-            if replica.topic == topic:
-                replica.log.config = log_config(config, self._config)
-                replica.rules = topic_rules(config)
+    def _reconfigure(self, replicas: Iterable[Replica]) -> None:
+        by_topic: dict[str, tuple[LogConfig, TopicRules]] = {}
+        for replica in replicas:
+            settings = by_topic.get(replica.topic)
+            if settings is None:
+                config = self._topic_config(replica.topic)
+                settings = (log_config(config, self._config.current), topic_rules(config))
+                by_topic[replica.topic] = settings
+            replica.log.config, replica.rules = settings
 
     async def _follow(self) -> None:
         while True:
@@ -150,7 +158,7 @@ class Hosting:
                 watcher.on_lost(replica.topic, replica.index, assignment.leader_epoch)
 
     async def _create(self, change: _Change, assigned: AssignedPartition) -> Replica:
-        config = self._topic_config(change.image, change.where.topic)
+        config = self._topic_config(change.where.topic)
         made = await self._on_disk(lambda: self._make_log(change, config))
         replica = Replica(
             change.where.topic,
@@ -160,13 +168,14 @@ class Hosting:
             Partition(self._node_id, _assignment(assigned)),
             topic_rules(config),
         )
+        self._reconfigure([replica])  # the log may be from before, and time has passed
         self._replicas.add(replica)
         return replica
 
     def _make_log(self, change: _Change, config: TopicConfig) -> Log:
         """A new log, or the one that is there, which knows its topic's id."""
         made = self._directory.create(
-            change.name, log_config(config, self._config), now_ms=self._now_ms()
+            change.name, log_config(config, self._config.current), now_ms=self._now_ms()
         )
         disk = made.segments.files.disk
         if PARTITION_METADATA not in disk.names(made.directory):

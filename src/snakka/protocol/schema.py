@@ -27,6 +27,7 @@ from typing import (
     Final,
     NamedTuple,
     TypeAlias,
+    TypeVar,
     Union,
     dataclass_transform,
     get_args,
@@ -159,6 +160,9 @@ class _StructMeta(type):
         return super().__new__(mcs, name, bases, namespace, **options)
 
 
+S = TypeVar("S", bound="Struct")
+
+
 class Struct(metaclass=_StructMeta):
     """A run of fields. Equal when all fields are; what a newer peer added is kept by tag."""
 
@@ -186,6 +190,12 @@ class Struct(metaclass=_StructMeta):
             names.append("unknown_tagged_fields")
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
         return f"{type(self).__name__}({values})"
+
+
+def replace(struct: S, **changes: Any) -> S:
+    """A copy with other values in some fields."""
+    values = {each.name: getattr(struct, each.name) for each in fields(type(struct))}
+    return type(struct)(**{**values, **changes})
 
 
 class Message(Struct):

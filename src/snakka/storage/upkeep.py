@@ -52,15 +52,26 @@ class Upkeep:
     """When each chore comes around again. All of it is soft state."""
 
     def __init__(self, config: UpkeepConfig, *, now_ms: int) -> None:
-        self._interval_ms = {
-            Chore.FLUSH: min(config.log_flush_scheduler_interval_ms, _SEALED_FLUSH_INTERVAL_MS),
-            Chore.RETENTION: config.log_retention_check_interval_ms,
-            Chore.COMPACTION: config.log_cleaner_backoff_ms,
-            Chore.CHECKPOINT: config.replica_high_watermark_checkpoint_interval_ms,
-            Chore.EXPIRE_PRODUCERS: config.producer_id_expiration_check_interval_ms,
-            Chore.UNLINK: config.file_delete_delay_ms,
-        }
-        self._due_at_ms = {chore: now_ms + ms for chore, ms in self._interval_ms.items()}
+        self._interval_ms: dict[Chore, int] = {}
+        self._due_at_ms: dict[Chore, int] = {}
+        self.reconfigure(config, now_ms=now_ms)
+
+    def reconfigure(self, config: UpkeepConfig, *, now_ms: int) -> None:
+        """Chores whose interval has become shorter may be due at once."""
+        before, self._interval_ms = (
+            self._interval_ms,
+            {
+                Chore.FLUSH: min(config.log_flush_scheduler_interval_ms, _SEALED_FLUSH_INTERVAL_MS),
+                Chore.RETENTION: config.log_retention_check_interval_ms,
+                Chore.COMPACTION: config.log_cleaner_backoff_ms,
+                Chore.CHECKPOINT: config.replica_high_watermark_checkpoint_interval_ms,
+                Chore.EXPIRE_PRODUCERS: config.producer_id_expiration_check_interval_ms,
+                Chore.UNLINK: config.file_delete_delay_ms,
+            },
+        )
+        for chore, ms in self._interval_ms.items():
+            begun_ms = self._due_at_ms.get(chore, now_ms) - before.get(chore, 0)
+            self._due_at_ms[chore] = begun_ms + ms
 
     def next_deadline_ms(self) -> int:
         return min(self._due_at_ms.values())

@@ -1,0 +1,21 @@
+"""AlterClientQuotas (key 49): set and remove quotas of users, client ids and addresses. KIP-546.
+
+The controller decides (controller/).
+"""
+
+from snakka.apis.context import RequestContext
+from snakka.apis.registry import api
+from snakka.protocol.api_keys import ApiKey
+from snakka.protocol.messages.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    AlterClientQuotasResponse,
+)
+
+
+@api(ApiKey.ALTER_CLIENT_QUOTAS)
+async def alter_client_quotas(
+    request: AlterClientQuotasRequest, context: RequestContext
+) -> AlterClientQuotasResponse:
+    return await context.services.controller.ask(
+        request, context.version, AlterClientQuotasResponse
+    )
