@@ -74,7 +74,7 @@ class Node:
         return self.ask("committed", self.bootstrap, "readers")
 
     def wait_for_upkeep(self) -> None:
-        """Until two of three segments have been compacted, and a log's new start is written down."""
+        """Until two of three segments are compacted, and a log's new start is written down."""
         self._wait_for("cleaner-offset-checkpoint", "compacted 0 200")
         self._wait_for("log-start-offset-checkpoint", "none 0 7")
 
