@@ -513,6 +513,33 @@ def test_large_reads_leave_as_file_ranges(broker: TestBroker) -> None:
     run(scenario())
 
 
+def test_records_that_are_not_in_memory_are_found_and_left_to_the_connection(
+    broker: TestBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker.create("t")
+    seen = set()
+
+    def is_in_memory(descriptor: int, position: int, size_bytes: int) -> bool:
+        """Every place is cold when it is first asked for; a larger place than headers is always."""
+        place = (descriptor, position)
+        is_warm = place in seen and size_bytes <= 4096
+        seen.add(place)
+        return is_warm
+
+    async def scenario() -> None:
+        await produce(broker, batch(b"x" * 10_000))
+        await produce(broker, batch(b"y" * 10_000))
+        monkeypatch.setattr("snakka.storage.disk.is_in_memory", is_in_memory)
+        chunks = await broker.serve(fetch_request(1), 12)
+        assert chunks is not None
+        assert [isinstance(chunk, Buffer) for chunk in chunks] == [True, False, True]
+        assert b"y" * 10_000 in flat(chunks)
+        assert b"x" * 10_000 not in flat(chunks)
+        assert seen
+
+    run(scenario())
+
+
 def test_acks_all_is_durable_where_every_message_is_flushed(broker: TestBroker) -> None:
     flushed = broker.create("t", LogConfig(flush_messages=1))  # pitfall 23
     (taken,) = run(produce(broker, batch(b"a"), acks=-1))

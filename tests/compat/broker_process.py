@@ -13,10 +13,11 @@ START_TIMEOUT_S = 30
 
 
 class BrokerProcess:
-    """`snakka serve` on a free port of this machine."""
+    """`snakka serve` on a free port of this machine, or with a whole configuration of its own."""
 
-    def __init__(self, directory: Path, *settings: str) -> None:
+    def __init__(self, directory: Path, *settings: str, config: Path | None = None) -> None:
         self._directory = directory
+        self._config = config
         self._settings = [word for each in settings for word in ("--set", each)]
         self._port = 0
         self.bootstrap = ""
@@ -31,8 +32,8 @@ class BrokerProcess:
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-m", "snakka", "serve"),
-                    *("--data", str(self._directory / "data")),
-                    *("--listen", f"127.0.0.1:{self._port}", *self._settings),
+                    *self._where(),
+                    *self._settings,
                 ],
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -64,6 +65,12 @@ class BrokerProcess:
             self.stop()
         else:
             self.kill()
+
+    def _where(self) -> list[str]:
+        if self._config is not None:
+            return ["--config", str(self._config)]
+        data = str(self._directory / "data")
+        return ["--data", data, "--listen", f"127.0.0.1:{self._port}"]
 
     def _wait_for_address(self) -> str:
         deadline = time.monotonic() + START_TIMEOUT_S

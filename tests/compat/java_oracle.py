@@ -129,6 +129,11 @@ class JavaProgram:
     def close(self) -> None:
         self._process.communicate()
 
+    def kill(self) -> None:
+        """As SIGKILL leaves it."""
+        self._process.kill()
+        self._process.wait()
+
     def __enter__(self) -> "JavaProgram":
         return self
 

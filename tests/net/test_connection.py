@@ -1,10 +1,12 @@
 """Connections over real sockets, on asyncio's own loop and on uvloop."""
 
 import asyncio
+import errno
 import logging
-import tempfile
+import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -16,6 +18,7 @@ from snakka.net.gate import ConnectionLimits, Gate
 from snakka.net.listener import Listener
 from snakka.protocol.errors import MalformedError
 from snakka.protocol.inbox import BufferPool
+from snakka.storage.disk import File, LocalDisk
 
 LIMIT = 5_000_000
 
@@ -147,40 +150,134 @@ class InFile:
         return sum(each.size_bytes for each in self.ranges)
 
 
-def test_ranges_of_files_go_out_between_bytes(run: Run) -> None:
+def file_of(tmp_path: Path, content: bytes) -> File:
+    file = LocalDisk().open(str(tmp_path / "records"), create=True)
+    file.write([content], 0)
+    return file
+
+
+def test_ranges_of_files_go_out_between_bytes(run: Run, tmp_path: Path) -> None:
     content = bytes(range(256)) * 20_000
-    with tempfile.TemporaryFile() as file:
-        file.write(content)
-        file.flush()
+    file = file_of(tmp_path, content)
 
-        async def serve(frame: memoryview, peer: Peer) -> Answer:
-            records = InFile(Range(file, 100, 1000), Range(file, 0, 4_000_000))
-            return [(len(records) + 8).to_bytes(4), b"head", records, b"tail"]
+    async def serve(frame: memoryview, peer: Peer) -> Answer:
+        records = InFile(Range(file, 100, 1000), Range(file, 0, 4_000_000))
+        return [(len(records) + 8).to_bytes(4), b"head", records, b"tail"]
 
-        async def scenario() -> None:
-            async with listening(serve) as listener, connected(listener) as (reader, writer):
-                writer.write(framed(b"a") * 3)
-                await asyncio.sleep(0.05)  # the socket fills up before anything is read
-                expected = b"head" + content[100:1100] + content[:4_000_000] + b"tail"
-                for _ in range(3):
-                    assert await read_frame(reader) == expected
+    async def scenario() -> None:
+        async with listening(serve) as listener, connected(listener) as (reader, writer):
+            writer.write(framed(b"a") * 3)
+            await asyncio.sleep(0.05)  # the socket fills up before anything is read
+            expected = b"head" + content[100:1100] + content[:4_000_000] + b"tail"
+            for _ in range(3):
+                assert await read_frame(reader) == expected
 
-        run(scenario())
+    run(scenario())
 
 
-def test_a_file_that_has_become_shorter_ends_the_connection(run: Run) -> None:
-    with tempfile.TemporaryFile() as file:
+class ColdFile:
+    """A file that is not in memory, behind a disk that takes its time."""
 
-        async def serve(frame: memoryview, peer: Peer) -> Answer:
-            return [b"\0\0\0\x10", InFile(Range(file, 0, 16))]
+    def __init__(self, file: File) -> None:
+        self.reads: list[tuple[int, int]] = []
+        self.readers: set[int] = set()
+        self.may_read = threading.Event()
+        self._file = file
 
-        async def scenario() -> None:
-            async with listening(serve) as listener, connected(listener) as (reader, writer):
-                writer.write(framed(b"a"))
-                with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
-                    await read_frame(reader)
+    def fileno(self) -> int:
+        return self._file.fileno()
 
-        run(scenario())
+    def is_in_memory(self, position: int, size_bytes: int) -> bool:
+        return False
+
+    def read(self, position: int, size_bytes: int) -> bytes:
+        self.readers.add(threading.get_ident())
+        assert self.may_read.wait(10)
+        self.reads.append((position, size_bytes))
+        return self._file.read(position, size_bytes)
+
+
+def test_a_file_that_is_not_in_memory_stalls_nobody_else(run: Run, tmp_path: Path) -> None:
+    content = bytes(range(256)) * 8_000
+    cold = ColdFile(file_of(tmp_path, content))
+
+    async def serve(frame: memoryview, peer: Peer) -> Answer:
+        if bytes(frame) == b"cold":
+            return [len(content).to_bytes(4), InFile(Range(cold, 0, len(content)))]
+        return await echo(frame, peer)
+
+    async def scenario() -> None:
+        async with listening(serve) as listener, connected(listener) as (reader, writer):
+            writer.write(framed(b"cold") + framed(b"next"))
+            async with connected(listener) as (other_reader, other_writer):
+                other_writer.write(framed(b"hello"))
+                assert await read_frame(other_reader) == b"hello"
+            cold.may_read.set()
+            assert await read_frame(reader) == content
+            assert await read_frame(reader) == b"next"
+        assert threading.get_ident() not in cold.readers
+        assert sum(size for _, size in cold.reads) == len(content), "each byte once"
+
+    run(scenario())
+
+
+def test_a_client_that_leaves_while_the_disk_is_read(run: Run, tmp_path: Path) -> None:
+    cold = ColdFile(file_of(tmp_path, b"x" * 1000))
+
+    async def serve(frame: memoryview, peer: Peer) -> Answer:
+        if bytes(frame) == b"cold":
+            return [b"\0\0\3\xe8", InFile(Range(cold, 0, 1000))]
+        return await echo(frame, peer)
+
+    async def scenario() -> None:
+        async with listening(serve) as listener:
+            async with connected(listener) as (_, writer):
+                writer.write(framed(b"cold"))
+                while not cold.readers:
+                    await asyncio.sleep(0.001)
+            await asyncio.sleep(0.01)
+            cold.may_read.set()
+            async with connected(listener) as (reader, writer):
+                writer.write(framed(b"still here"))
+                assert await read_frame(reader) == b"still here"
+
+    run(scenario())
+
+
+def test_a_disk_that_fails_ends_the_connection(run: Run, tmp_path: Path) -> None:
+    cold = ColdFile(file_of(tmp_path, b"x" * 16))
+    cold.may_read.set()
+    cold.read = failing_read  # type: ignore[method-assign]
+
+    async def serve(frame: memoryview, peer: Peer) -> Answer:
+        return [b"\0\0\0\x10", InFile(Range(cold, 0, 16))]
+
+    async def scenario() -> None:
+        async with listening(serve) as listener, connected(listener) as (reader, writer):
+            writer.write(framed(b"a"))
+            with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
+                await read_frame(reader)
+
+    run(scenario())
+
+
+def failing_read(position: int, size_bytes: int) -> bytes:
+    raise OSError(errno.EIO, "Input/output error")
+
+
+def test_a_file_that_has_become_shorter_ends_the_connection(run: Run, tmp_path: Path) -> None:
+    file = file_of(tmp_path, b"")
+
+    async def serve(frame: memoryview, peer: Peer) -> Answer:
+        return [b"\0\0\0\x10", InFile(Range(file, 0, 16))]
+
+    async def scenario() -> None:
+        async with listening(serve) as listener, connected(listener) as (reader, writer):
+            writer.write(framed(b"a"))
+            with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
+                await read_frame(reader)
+
+    run(scenario())
 
 
 def test_a_client_that_does_not_read_is_not_read_from(run: Run) -> None:

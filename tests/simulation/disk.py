@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from snakka.protocol.types import Buffer
+from snakka.storage.cold import ColdReadError, may_wait
 from snakka.storage.disk import File, FileStatus
 
 _TEAR_CHANCE = 0.5
@@ -87,7 +88,15 @@ class SimulatedFile:
     def size(self) -> int:
         return len(self._inode.content)
 
+    def is_in_memory(self, position: int, size_bytes: int) -> bool:
+        return self._inode not in self._disk.cold
+
     def read(self, position: int, size_bytes: int) -> bytes:
+        if not self.is_in_memory(position, size_bytes):
+            if not may_wait():
+                raise ColdReadError(self, position, size_bytes)
+            self._disk.waits += 1
+            self._disk.cold.remove(self._inode)
         self._disk.check_fault("read")
         return bytes(self._inode.content[position : position + size_bytes])
 
@@ -130,6 +139,8 @@ class SimulatedDisk:
         self.now_ms = 0
         self.writes = 0
         self.syncs = 0
+        self.waits = 0  # for bytes that were not in memory
+        self.cold: list[Inode] = []
         self._rng = rng
         self._folders: dict[str, Folder] = {"/": Folder()}
 
@@ -204,6 +215,10 @@ class SimulatedDisk:
             inode.crash(self._rng)
         for folder in self._folders.values():
             folder.crash(self._rng)
+
+    def chill(self, path: str) -> None:
+        """Takes a file out of memory, until it is read with patience."""
+        self.cold.append(self._inode(path))
 
     def flip_bit(self, path: str, position: int, bit: int = 0) -> None:
         inode = self._inode(path)

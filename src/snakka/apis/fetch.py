@@ -9,7 +9,9 @@ Not here: sessions and their order (replication/fetch_sessions.py).
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Iterable
+from functools import partial
 from typing import Final, NamedTuple
 
 from snakka.apis.context import RequestContext
@@ -43,6 +45,7 @@ from snakka.replication.fetch_sessions import (
 from snakka.replication.parked import wait_for_change
 from snakka.replication.replica import PartitionRead, Replica
 from snakka.storage import epochs
+from snakka.storage.cold import when_warm
 from snakka.storage.read import LogRead, Run
 
 _READ_COMMITTED: Final = 1
@@ -124,6 +127,7 @@ class _Fetching:
         self._min_bytes = min(request.min_bytes, self._max_bytes)
         self._found: dict[FetchedPartition, _Found] = {}
         self._unread: list[FetchedPartition] = []
+        self._changed: deque[FetchedPartition] = deque()
         self._size_bytes = 0
         self._has_error = False
 
@@ -131,13 +135,13 @@ class _Fetching:
         """Reads until that is an answer, or time is up."""
         loop = asyncio.get_running_loop()
         deadline_s = loop.time() + self._request.max_wait_ms / 1000
-        self._read_changed()
+        await self._read_changed()
         while not self._is_enough():
             left_s = deadline_s - loop.time()
             if left_s <= 0:
                 break
             await wait_for_change(self._session, left_s)
-            self._read_changed()
+            await self._read_changed()
 
     def told(self) -> list[tuple[FetchedPartition, PartitionData]]:
         """The answer; the session remembers what its client knows then."""
@@ -167,26 +171,31 @@ class _Fetching:
         rest = {each: found for each, found in self._found.items() if not found.is_drained}
         served = [each for each, found in rest.items() if found.size_bytes]
         waiting = [each for each, found in rest.items() if not found.size_bytes]
-        self._session.put_back([*self._unread, *waiting], served)
+        self._session.put_back([*self._unread, *self._changed, *waiting], served)
 
     def _is_enough(self) -> bool:
         is_nothing_asked = not len(self._session)
         return self._has_error or is_nothing_asked or self._size_bytes >= self._min_bytes
 
-    def _read_changed(self) -> None:
+    async def _read_changed(self) -> None:
         """Reads what changed since the last time, within the limits."""
-        for partition in self._session.take_changed():
-            before = self._found.pop(partition, None)
-            if before is not None:
-                self._size_bytes -= before.size_bytes
-            left = max(0, self._max_bytes - self._size_bytes)
-            if self._size_bytes and not left and self._session.is_incremental:
-                self._unread.append(partition)
-                continue
-            found = self._read(partition, left)
-            self._found[partition] = found
-            self._size_bytes += found.size_bytes
-            self._has_error = self._has_error or found.error is not ErrorCode.NONE
+        self._changed.extend(self._session.take_changed())
+        while self._changed:
+            await self._read_within_limits(self._changed[0])
+            self._changed.popleft()
+
+    async def _read_within_limits(self, partition: FetchedPartition) -> None:
+        before = self._found.pop(partition, None)
+        if before is not None:
+            self._size_bytes -= before.size_bytes
+        left = max(0, self._max_bytes - self._size_bytes)
+        if self._size_bytes and not left and self._session.is_incremental:
+            self._unread.append(partition)
+            return
+        found = await when_warm(partial(self._read, partition, left))
+        self._found[partition] = found
+        self._size_bytes += found.size_bytes
+        self._has_error = self._has_error or found.error is not ErrorCode.NONE
 
     def _read(self, partition: FetchedPartition, left: int) -> _Found:
         asked = partition.asked
@@ -240,7 +249,8 @@ def _partition_data(
         return _refusal(partition, found.error, context)
     if read.diverging is not None:
         return _diverged(partition, read, read.diverging)
-    is_small = found.size_bytes <= _COPY_BYTES_MAX
+    # What is not in memory is left to the connection, which waits for the disk in a thread.
+    copied = read.records.find_copy() if found.size_bytes <= _COPY_BYTES_MAX else None
     return PartitionData(
         partition_index=partition.asked.partition,
         error_code=ErrorCode.NONE,
@@ -248,7 +258,7 @@ def _partition_data(
         last_stable_offset=read.last_stable_offset,
         log_start_offset=read.log_start_offset,
         aborted_transactions=_aborted(read),
-        records=read.records.copy() if is_small else FileRecords(read.records),
+        records=FileRecords(read.records) if copied is None else copied,
     )
 
 

@@ -8,6 +8,7 @@ Not here: OFFSET_NOT_AVAILABLE (KIP-207) of a leader that does not know yet what
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from snakka.apis.context import RequestContext
@@ -23,6 +24,7 @@ from snakka.protocol.messages.list_offsets import (
     ListOffsetsTopicResponse,
 )
 from snakka.replication.replica import Replica
+from snakka.storage.cold import when_warm
 from snakka.storage.lookup import (
     FoundTimestamp,
     find_max_timestamp,
@@ -52,20 +54,18 @@ _CONSUMER: Final = -1  # the replica id of whoever is none
 @api(ApiKey.LIST_OFFSETS)
 async def list_offsets(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
     times = Counter(_places(request))
-    return ListOffsetsResponse(
-        topics=[
-            ListOffsetsTopicResponse(
-                name=topic.name,
-                partitions=[
-                    _refusal(each, ErrorCode.INVALID_REQUEST)
-                    if times[topic.name, each.partition_index] > 1
-                    else _partition(topic.name, each, request, context)
-                    for each in topic.partitions
-                ],
-            )
-            for topic in request.topics
-        ]
-    )
+    answers = []
+    for topic in request.topics:
+        partitions = []
+        for asked in topic.partitions:
+            if times[topic.name, asked.partition_index] > 1:
+                answer = _refusal(asked, ErrorCode.INVALID_REQUEST)
+            else:
+                find = partial(_partition, topic.name, asked, request, context)
+                answer = await when_warm(find)
+            partitions.append(answer)
+        answers.append(ListOffsetsTopicResponse(name=topic.name, partitions=partitions))
+    return ListOffsetsResponse(topics=answers)
 
 
 def _places(request: ListOffsetsRequest) -> Iterator[tuple[str, int]]:

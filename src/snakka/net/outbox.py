@@ -4,6 +4,9 @@ Bytes go through the transport. Ranges of files go from the page cache to the so
 transport, whenever it holds nothing back. uvloop has no sendfile of its own, and watches the socket
 itself: so a duplicate of the descriptor is what is watched here.
 
+What is not in memory yet is brought there by a thread before it is sent: the event loop never waits
+for the disk.
+
 Not here: the order of answers (connection.py).
 """
 
@@ -11,14 +14,19 @@ import asyncio
 import os
 from collections import deque
 from collections.abc import Iterable
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from snakka.protocol.codec import Chunk
 from snakka.protocol.types import Buffer
+from snakka.storage.cold import bring_into_memory
+
+_WARM_BYTES_MAX: Final = 1024 * 1024  # at a time, so that memory holds it until it is sent
 
 
 class OpenFile(Protocol):
     def fileno(self) -> int: ...
+    def read(self, position: int, size_bytes: int) -> bytes: ...
+    def is_in_memory(self, position: int, size_bytes: int) -> bool: ...
 
 
 class FileRange(Protocol):
@@ -50,6 +58,8 @@ class Outbox:
         self._socket = os.dup(transport.get_extra_info("socket").fileno())
         self._is_paused = False
         self._is_watching = False
+        self._is_warming = False
+        self._is_closed = False
         self.size_bytes = 0
         # The transport is to say when it has sent all: only then may a file follow.
         transport.set_write_buffer_limits(high=0)
@@ -65,7 +75,7 @@ class Outbox:
 
     def flush(self) -> None:
         """Sends until the socket takes no more."""
-        while self._queue and not self._is_paused and not self._is_watching:
+        while self._queue and not (self._is_paused or self._is_watching or self._is_warming):
             if isinstance(self._queue[0], _Sending):
                 self._send_file(self._queue[0])
             else:
@@ -79,6 +89,7 @@ class Outbox:
         self.flush()
 
     def close(self) -> None:
+        self._is_closed = True
         self._queue.clear()
         if self._is_watching:
             self._loop.remove_writer(self._socket)
@@ -94,24 +105,43 @@ class Outbox:
         self._transport.write(run[0] if len(run) == 1 else b"".join(run))
 
     def _send_file(self, sending: "_Sending") -> None:
+        if not sending.is_warm():
+            self._warm(sending)
+            return
+        size = sending.warm_until - sending.position
         try:
-            sent = os.sendfile(self._socket, sending.file.fileno(), sending.position, sending.left)
+            sent = os.sendfile(self._socket, sending.file.fileno(), sending.position, size)
         except BlockingIOError:
             self._is_watching = True
             self._loop.add_writer(self._socket, self._on_writable)
             return
         except OSError:
-            self._transport.abort()
-            self._queue.clear()
+            self._give_up()
             return
         if not sent:  # the file is shorter than it was: the client cannot be told any more
-            self._transport.abort()
-            self._queue.clear()
+            self._give_up()
             return
         sending.position += sent
         sending.left -= sent
         if not sending.left:
             self._queue.popleft()
+
+    def _give_up(self) -> None:
+        self._transport.abort()
+        self._queue.clear()
+
+    def _warm(self, sending: "_Sending") -> None:
+        self._is_warming = True
+        warming = self._loop.run_in_executor(None, sending.warm)
+        warming.add_done_callback(self._on_warm)
+
+    def _on_warm(self, warming: "asyncio.Future[None]") -> None:
+        self._is_warming = False
+        if self._is_closed or warming.cancelled():
+            return
+        if warming.exception() is not None:
+            self._give_up()
+        self.flush()
 
     def _on_writable(self) -> None:
         self._loop.remove_writer(self._socket)
@@ -122,9 +152,26 @@ class Outbox:
 class _Sending:
     """A range of a file, and how much of it is left to send."""
 
-    __slots__ = ("file", "left", "position")
+    __slots__ = ("file", "left", "position", "warm_until")
 
     def __init__(self, source: FileRange) -> None:
         self.file = source.file
         self.position = source.position
         self.left = source.size_bytes
+        self.warm_until = source.position
+
+    def is_warm(self) -> bool:
+        """Whether what comes next can be sent without waiting for the disk."""
+        if self.position < self.warm_until:
+            return True
+        size = min(self.left, _WARM_BYTES_MAX)
+        if not self.file.is_in_memory(self.position, size):
+            return False
+        self.warm_until = self.position + size
+        return True
+
+    def warm(self) -> None:
+        """Blocks until it can."""
+        size = min(self.left, _WARM_BYTES_MAX)
+        bring_into_memory(self.file, self.position, size)
+        self.warm_until = self.position + size

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
 
 from snakka.protocol.types import Buffer
+from snakka.storage.cold import ColdReadError, is_in_memory, may_wait
 
 _BUFFERS_PER_WRITE_MAX: Final = 1024  # IOV_MAX of Linux
 _DIRECTORY_MODE: Final = 0o755
@@ -32,7 +33,13 @@ class File(Protocol):
     def size(self) -> int: ...
 
     def read(self, position: int, size_bytes: int) -> bytes:
-        """The bytes from `position` on: fewer than asked for only at the end of the file."""
+        """The bytes from `position` on: fewer than asked for only at the end of the file.
+
+        Raises `ColdReadError` where the read would wait for the disk and may not (cold.py).
+        """
+
+    def is_in_memory(self, position: int, size_bytes: int) -> bool:
+        """Whether reading, or sending, would not wait for the disk."""
 
     def read_into(self, buffer: bytearray | memoryview, position: int) -> int: ...
 
@@ -85,7 +92,12 @@ class LocalFile:
     def size(self) -> int:
         return os.fstat(self._descriptor).st_size
 
+    def is_in_memory(self, position: int, size_bytes: int) -> bool:
+        return is_in_memory(self._descriptor, position, size_bytes)
+
     def read(self, position: int, size_bytes: int) -> bytes:
+        if not may_wait() and not self.is_in_memory(position, size_bytes):
+            raise ColdReadError(self, position, size_bytes)
         data = os.pread(self._descriptor, size_bytes, position)
         if len(data) == size_bytes or not data:
             return data

@@ -8,6 +8,7 @@ Not here: which offsets a reader may see (log.py and the replication above it).
 
 from typing import NamedTuple
 
+from snakka.storage.cold import ColdReadError, no_waiting
 from snakka.storage.disk import File
 from snakka.storage.segment import BatchPosition, Segment
 from snakka.storage.segments import Segments
@@ -33,6 +34,14 @@ class LogRead(NamedTuple):
 
     def copy(self) -> bytes:
         return b"".join(run.file.read(run.position, run.size_bytes) for run in self.runs)
+
+    def find_copy(self) -> bytes | None:
+        """A copy, unless it would have to wait for the disk."""
+        try:
+            with no_waiting():
+                return self.copy()
+        except ColdReadError:
+            return None
 
 
 class ReadBound(NamedTuple):

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from snakka.protocol.errors import MalformedError
 from snakka.protocol.records.batch import BatchHeader
+from snakka.storage.cold import waiting
 from snakka.storage.disk import File
 from snakka.storage.index_builder import IndexBuilder, Indexes
 from snakka.storage.indexes import OffsetIndex, OffsetPosition, TimeIndex, TimestampOffset
@@ -138,7 +139,8 @@ class Segment:
     def _find_without_index(self, offset: int) -> BatchPosition | None:
         """The index has sent us astray: it is rebuilt, unless it is being written."""
         if self.lent_indexes is None:
-            self.rebuild_indexes(_INDEX_INTERVAL_BYTES)
+            with waiting():  # half an index would pass for a whole one
+                self.rebuild_indexes(_INDEX_INTERVAL_BYTES)
         for position, header in scan_headers(self.file, 0, self.size_bytes):
             if header.last_offset >= offset:
                 return BatchPosition(position, header)
