@@ -1,0 +1,40 @@
+"""What a Spark task does to read its slice: batches to rows in Arrow.
+
+Arrow batches are bounded by bytes, since Spark's JVM takes each whole, and hold the records of many
+record batches, since a small one costs as much to hand over as a large one.
+
+Not here: getting the batches (fetching.py), the columns (columns.py).
+"""
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Final
+
+import pyarrow as pa
+
+from snakka.pipeline.cluster_thread import ClusterThread
+from snakka.pipeline.columns import RowMaker
+from snakka.pipeline.fetching import ReadRules, read_batches
+from snakka.pipeline.planning import Slice
+from snakka.protocol.records.columns import decode_columns
+
+ROWS_BYTES: Final = 8 << 20
+
+
+def read_slice(
+    thread: ClusterThread, piece: Slice, rules: ReadRules, *, include_headers: bool
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a slice, in the order of their offsets."""
+    wanted = piece.range
+    maker = RowMaker(wanted.where, include_headers=include_headers)
+    visible = (
+        each.batch
+        for each in read_batches(thread, wanted, piece.size_bytes, rules)
+        if each.is_visible
+    )
+    for timestamp_type, batches in groupby(visible, lambda each: each.header.timestamp_type):
+        for columns in decode_columns(
+            batches, start_offset=wanted.start, end_offset=wanted.end, columns_bytes=ROWS_BYTES
+        ):
+            if columns.row_count:
+                yield maker.rows(columns, timestamp_type)
