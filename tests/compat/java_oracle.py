@@ -20,6 +20,8 @@ import pytest
 JAVA_SOURCES = Path(__file__).parent / "java"
 CACHE = Path(__file__).parents[2] / ".cache"
 JARS = CACHE / "jars"
+KAFKA = JAVA_SOURCES / "pom.xml"
+CLIENTS_3_9 = JAVA_SOURCES / "clients-3.9" / "pom.xml"
 CLASSES = CACHE / "java"
 
 _HOW_TO_GET = {
@@ -43,27 +45,27 @@ def missing(sentence: str) -> NoReturn:
     pytest.skip(sentence)
 
 
-def classpath() -> str:
-    """All jars of java/pom.xml, fetched on first use and after each change of it."""
-    pom = JAVA_SOURCES / "pom.xml"
+def classpath(pom: Path = KAFKA) -> str:
+    """All jars of a pom.xml, fetched on first use and after each change of it."""
+    jars = JARS if pom == KAFKA else CACHE / f"jars-{pom.parent.name}"
     wanted = hashlib.sha256(pom.read_bytes()).hexdigest()
-    resolved = CACHE / "jars.resolved"
+    resolved = jars.with_name(f"{jars.name}.resolved")
     CACHE.mkdir(exist_ok=True)
-    with (CACHE / "jars.lock").open("w") as lock:
+    with jars.with_name(f"{jars.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # other test processes want them too
         if not resolved.exists() or resolved.read_text() != wanted:
             require("mvn")
-            shutil.rmtree(JARS, ignore_errors=True)
-            _resolve_jars(pom)
+            shutil.rmtree(jars, ignore_errors=True)
+            _resolve_jars(pom, jars)
             resolved.write_text(wanted)
-    return os.pathsep.join(str(jar) for jar in sorted(JARS.glob("*.jar")))
+    return os.pathsep.join(str(jar) for jar in sorted(jars.glob("*.jar")))
 
 
-def _resolve_jars(pom: Path) -> None:
+def _resolve_jars(pom: Path, jars: Path) -> None:
     fetched = subprocess.run(
         [
             *("mvn", "-q", "-f", str(pom), "dependency:copy-dependencies"),
-            f"-DoutputDirectory={JARS}",
+            f"-DoutputDirectory={jars}",
         ],
         capture_output=True,
         text=True,
