@@ -29,8 +29,8 @@ Answer: TypeAlias = Response | bytes | None
 Script: TypeAlias = Callable[[Any], Answer | Awaitable[Answer]]
 
 QUICK = ClientSettings(
-    request_timeout_ms=5_000,
-    default_api_timeout_ms=5_000,
+    request_timeout_ms=30_000,
+    default_api_timeout_ms=30_000,
     reconnect_backoff_ms=1,
     reconnect_backoff_max_ms=4,
     retry_backoff_ms=1,
@@ -182,4 +182,4 @@ async def serving(*nodes: FakeNode) -> AsyncIterator[None]:
 
 
 def run(scenario: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(scenario, 20))
+    asyncio.run(asyncio.wait_for(scenario, 60))

@@ -20,7 +20,7 @@ from snakka.client.answers import check_answer, error_codes
 from snakka.client.connection import Connection
 from snakka.client.connections import Connections
 from snakka.client.errors import ClientError, UnreachableError, WrongNodeError, check, kafka_error
-from snakka.client.metadata import ClusterMetadata, LeaderHint, Node, PartitionInfo, TopicInfo
+from snakka.client.metadata import ClusterMetadata, Node, PartitionInfo, TopicInfo
 from snakka.client.retrying import Retrying
 from snakka.client.settings import DEFAULT_SETTINGS, ClientSettings
 from snakka.protocol.error_codes import ErrorCode
@@ -34,6 +34,7 @@ from snakka.protocol.messages.metadata import (
     MetadataResponse,
 )
 from snakka.protocol.schema import Request, Response
+from snakka.protocol.types import Uuid
 
 _R = TypeVar("_R", bound=Response)
 
@@ -220,6 +221,24 @@ class Cluster:
         is_known = info is not None and info.leader_id >= 0 and not self._is_old(topic, _now_s())
         return info.leader_id if info is not None and is_known else None
 
+    def leader_epoch(self, topic: str, partition: int) -> int:
+        """The newest leader epoch that was told; -1 where none was."""
+        info = self.metadata.find_partition(topic, partition)
+        return -1 if info is None else info.leader_epoch
+
+    async def learn_topics(self, topic_ids: Collection[Uuid]) -> None:
+        """Asks for topics of which only the ids are known."""
+        request = MetadataRequest(
+            topics=[MetadataRequestTopic(topic_id=each, name=None) for each in topic_ids],
+            allow_auto_topic_creation=False,
+        )
+        self._learn(await self.ask_any(request, MetadataResponse))
+
+    async def learn_all_topics(self) -> None:
+        """Asks for all topics that there are."""
+        request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
+        self._learn(await self.ask_any(request, MetadataResponse))
+
     def find_connection(self, node_id: int, lane: str = "") -> Connection | None:
         """The open connection to a node."""
         node = self.metadata.nodes.get(node_id)
@@ -229,11 +248,13 @@ class Cluster:
         """What is known of a topic was found wrong: it is asked for before it is used again."""
         self._refreshed_at_s.pop(topic, None)
 
-    def learn_leader(self, topic: str, partition: int, leader: LeaderHint) -> None:
-        """Takes what an answer told instead of metadata (KIP-951)."""
-        if leader.node is not None:
-            self.metadata = self.metadata.with_nodes([leader.node])
-        self.metadata = self.metadata.with_leader(topic, partition, leader.id, leader.epoch)
+    def learn_leader(
+        self, topic: str, partition: int, leader_id: int, leader_epoch: int, nodes: Iterable[Node]
+    ) -> None:
+        """Takes what a refusal told instead of metadata (KIP-951); a negative id tells nothing."""
+        if leader_id >= 0:
+            known = self.metadata.with_nodes(nodes)
+            self.metadata = known.with_leader(topic, partition, leader_id, leader_epoch)
 
     async def refresh(
         self, topics: Collection[str] | None = None, *, may_create: bool = False
@@ -249,8 +270,12 @@ class Cluster:
                 allow_auto_topic_creation=may_create,
             )
             answer = await self._ask_first(request, MetadataResponse, None, None)
-            self.metadata = self.metadata.after(answer)
-            self._refreshed_at_s.update(dict.fromkeys(names, _now_s()))
+            self._learn(answer)
+
+    def _learn(self, answer: MetadataResponse) -> None:
+        self.metadata = self.metadata.after(answer)
+        told = [each.name for each in answer.topics if each.name is not None]
+        self._refreshed_at_s.update(dict.fromkeys(told, _now_s()))
 
     def _is_old(self, topic: str, now_s: float) -> bool:
         refreshed_at_s = self._refreshed_at_s.get(topic)

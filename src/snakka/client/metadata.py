@@ -8,7 +8,7 @@ Not here: asking for it (cluster.py).
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from snakka.client.address import Address
 from snakka.protocol.error_codes import ErrorCode
@@ -26,12 +26,17 @@ class Node(NamedTuple):
     rack: str | None
 
 
-class LeaderHint(NamedTuple):
-    """The leader that a refused request should have gone to, and where it is if that was told."""
+class _Endpoint(Protocol):
+    """A node as answers name it next to their errors."""
 
-    id: int
-    epoch: int
-    node: Node | None
+    @property
+    def node_id(self) -> int: ...
+    @property
+    def host(self) -> str: ...
+    @property
+    def port(self) -> int: ...
+    @property
+    def rack(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +91,10 @@ class ClusterMetadata:
                 refusals[each.name] = ErrorCode(each.error_code)
             else:
                 topics[each.name] = _topic(each.name, each, self.topics.get(each.name))
-        nodes = (
-            Node(each.node_id, Address(each.host, each.port), each.rack) for each in answer.brokers
-        )
         return ClusterMetadata(
             cluster_id=answer.cluster_id,
             controller_id=answer.controller_id,
-            nodes={each.id: each for each in nodes},
+            nodes={each.id: each for each in nodes_of(answer.brokers)},
             topics=topics,
             refusals=refusals,
         )
@@ -116,6 +118,10 @@ class ClusterMetadata:
 
     def with_nodes(self, nodes: Iterable[Node]) -> "ClusterMetadata":
         return replace(self, nodes={**self.nodes, **{each.id: each for each in nodes}})
+
+
+def nodes_of(endpoints: Iterable[_Endpoint]) -> list[Node]:
+    return [Node(each.node_id, Address(each.host, each.port), each.rack) for each in endpoints]
 
 
 def _topic(name: str, told: MetadataResponseTopic, known: TopicInfo | None) -> TopicInfo:

@@ -88,6 +88,11 @@ class Delivery:
         self._index = index
         self._timestamp_ms = timestamp_ms
 
+    @property
+    def is_done(self) -> bool:
+        """Whether awaiting it would not wait."""
+        return self._batch.outcome is not None
+
     def __await__(self) -> Generator[object, None, RecordMetadata]:
         batch = self._batch
         if batch.outcome is None:

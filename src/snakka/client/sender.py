@@ -13,15 +13,15 @@ from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Final
 
-from snakka.client.address import Address
 from snakka.client.backoff import Backoff
 from snakka.client.batching import Accumulator, BatchingSettings, ProducerBatch, Written
 from snakka.client.cluster import Cluster
 from snakka.client.connection import Connection
 from snakka.client.delivering import Fate, fate
 from snakka.client.errors import ClientError, KafkaError, kafka_error
-from snakka.client.metadata import LeaderHint, Node
+from snakka.client.metadata import nodes_of
 from snakka.client.records import TopicPartition
+from snakka.client.tasks import Tasks
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.messages.produce import (
     PartitionProduceData,
@@ -63,8 +63,7 @@ class Sender:
         self._is_empty = asyncio.Event()
         self._flushing = 0
         self._in_flight: dict[int, int] = defaultdict(int)
-        self._busy: set[object] = set()  # what is being connected to or looked for
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks(self.wake)
         self._backoff = Backoff(
             cluster.settings.retry_backoff_ms, cluster.settings.retry_backoff_max_ms
         )
@@ -73,7 +72,7 @@ class Sender:
         self.announce: Announce = lambda _: None
 
     def start(self) -> None:
-        self._spawn(self._run())
+        self._tasks.spawn(self._run())
 
     def wake(self) -> None:
         """There is something to send, or room for it."""
@@ -91,9 +90,7 @@ class Sender:
             self._flushing -= 1
 
     async def close(self) -> None:
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.close()
 
     async def _run(self) -> None:
         while True:
@@ -121,15 +118,15 @@ class Sender:
         for partition in ready:
             leader = self._cluster.find_leader(*partition)
             if leader is None:
-                self._once(partition, self._look_for_leader(partition))
+                self._tasks.once(partition, self._look_for_leader(partition))
             elif (announcing := self.announce(partition)) is not None:
-                self._once(("announcing", partition), self._announce(partition, announcing))
+                self._tasks.once(("announcing", partition), self._announce(partition, announcing))
             else:
                 by_node[leader].append(partition)
         for node_id, partitions in by_node.items():
             connection = self._cluster.find_connection(node_id)
             if connection is None:
-                self._once(node_id, self._connect(node_id, partitions))
+                self._tasks.once(node_id, self._connect(node_id, partitions))
             elif self._in_flight[node_id] < REQUESTS_IN_FLIGHT_MAX:
                 self._send(node_id, connection, partitions)
 
@@ -144,7 +141,7 @@ class Sender:
                 break
             batches.append(self._accumulator.take(partition))
         self._in_flight[node_id] += 1
-        self._spawn(self._deliver(node_id, connection, batches))
+        self._tasks.spawn(self._deliver(node_id, connection, batches))
 
     async def _deliver(self, node_id: int, connection: Connection, batches: Sent) -> None:
         try:
@@ -190,10 +187,7 @@ class Sender:
         )
 
     def _receive(self, batches: Sent, names: dict[Uuid, str], answer: ProduceResponse) -> None:
-        nodes = {
-            each.node_id: Node(each.node_id, Address(each.host, each.port), each.rack)
-            for each in answer.node_endpoints
-        }
+        nodes = nodes_of(answer.node_endpoints)
         told = {
             TopicPartition(topic.name or names.get(topic.topic_id, ""), part.index): part
             for topic in answer.responses
@@ -205,10 +199,10 @@ class Sender:
                 self._retry_or_give_up(batch, kafka_error(ErrorCode.UNKNOWN_SERVER_ERROR))
                 continue
             self._settle(batch, part)
-            hint = part.current_leader
-            if hint.leader_id >= 0:
-                leader = LeaderHint(hint.leader_id, hint.leader_epoch, nodes.get(hint.leader_id))
-                self._cluster.learn_leader(*batch.partition, leader)
+            leader = part.current_leader
+            self._cluster.learn_leader(
+                *batch.partition, leader.leader_id, leader.leader_epoch, nodes
+            )
 
     def _settle(self, batch: ProducerBatch, part: PartitionProduceResponse) -> None:
         if part.error_code == ErrorCode.NONE:
@@ -261,27 +255,6 @@ class Sender:
         except ClientError:
             for topic in {each.topic for each in partitions}:
                 self._cluster.mark_stale(topic)
-
-    def _once(self, key: object, work: Coroutine[Any, Any, None]) -> None:
-        """Begins what has not begun yet; batches meanwhile wait, up to their timeout."""
-        if key in self._busy:
-            work.close()
-            return
-        self._busy.add(key)
-
-        async def until_done() -> None:
-            try:
-                await work
-            finally:
-                self._busy.discard(key)
-                self.wake()
-
-        self._spawn(until_done())
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
 
 def _now_ms() -> int:
