@@ -231,7 +231,9 @@ class SimulatedDisk:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     def room_bytes(self) -> int:
-        used = sum(len(i.content) for f in self._folders.values() for i in f.names.values())
+        # Copies: compaction runs in a thread, and makes files meanwhile.
+        inodes = [i for f in list(self._folders.values()) for i in list(f.names.values())]
+        used = sum(len(inode.content) for inode in inodes)
         return max(0, self.capacity_bytes - used)
 
     def _inodes(self) -> list[Inode]:

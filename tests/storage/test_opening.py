@@ -192,8 +192,13 @@ def test_damage_below_the_recovery_point_does_not_stop_the_opening(
     assert opened.log.log_end_offset == 0
 
 
-def test_a_log_that_ends_before_its_start_goes_on_at_its_start(harness: Harness) -> None:
-    harness.open(Checkpointed(100, 0))
+def test_a_log_that_ends_before_its_start_goes_on_at_its_start(
+    disk: SimulatedDisk, harness: Harness
+) -> None:
+    sizes = [segment.size_bytes for segment in harness.log.segments]
+    opened = harness.open(Checkpointed(100, 0))
+    assert sorted(damage.cut_bytes for damage in opened.damages) == sorted(sizes)
+    assert len(names(disk, ".damaged")) == len(sizes), "nobody knows which of the two is wrong"
     assert harness.log.log_start_offset == harness.log.log_end_offset == 100
     harness.append(batch_of(b"new"))
     assert harness.values() == [(100, b"new")]

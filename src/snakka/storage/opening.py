@@ -46,6 +46,7 @@ from snakka.storage.segment import Segment
 from snakka.storage.segments import Segments
 from snakka.storage.snapshots import Snapshots
 
+_HOLE: Final = "records before it are missing"
 _INDEX_ENTRY_BYTES: Final = {OFFSET_INDEX_SUFFIX: 8, TIME_INDEX_SUFFIX: 12}
 
 
@@ -216,7 +217,7 @@ def _recover(opening: _Opening, recovery_point: int) -> ProducerState:
     for index in range(first, len(segments)):
         if index > first:
             if _is_hole(opening, segments[index], producers.end_offset):
-                _set_aside_from(opening, index)
+                _set_aside_from(opening, index, _HOLE)
                 break
             start = 0
             _prepare_next(opening, segments[index], producers)
@@ -230,7 +231,7 @@ def _recover(opening: _Opening, recovery_point: int) -> ProducerState:
         )
         if damage is not None:
             opening.damages.append(damage)
-            _set_aside_from(opening, index + 1)
+            _set_aside_from(opening, index + 1, _HOLE)
             break
     return producers
 
@@ -250,20 +251,27 @@ def _prepare_next(opening: _Opening, segment: Segment, producers: ProducerState)
     opening.snapshots.write(producers)
 
 
-def _set_aside_from(opening: _Opening, index: int) -> None:
+def _set_aside_from(opening: _Opening, index: int, reason: str) -> None:
     segments = opening.segments
     later = list(segments)[index:]
     for segment in reversed(later):
-        opening.damages.append(set_aside(opening.files, segment))
+        opening.damages.append(set_aside(opening.files, segment, reason))
     kept = list(segments)[:index]
     opening.segments = Segments(opening.files, segments.directory, kept)
 
 
 def _start_anew_if_ended(opening: _Opening, producers: ProducerState) -> ProducerState:
-    """A log that ends before its start has lost its segments: it goes on empty at its start."""
+    """A log that ends before its start goes on empty there.
+
+    It has lost its last segments; or its start is wrong, which nothing guards: so no record goes.
+    """
     if producers.end_offset >= opening.log_start_offset:
         return producers
-    opening.segments.remove_after(-1)
+    if opening.segments.size_bytes:
+        reason = f"the log ends at {producers.end_offset}, its start is {opening.log_start_offset}"
+        _set_aside_from(opening, 0, reason)
+    else:
+        opening.segments.remove_after(-1)
     opening.segments.create(opening.log_start_offset)
     opening.snapshots.remove_after(-1)
     opening.epochs.clear()

@@ -190,8 +190,8 @@ def _cut_damage(
     return Damage(path, position, reason, end - position, kept_aside)
 
 
-def set_aside(files: OpenFiles, segment: Segment) -> Damage:
-    """Takes a whole segment out of its log, because the log ends before it."""
+def set_aside(files: OpenFiles, segment: Segment, reason: str) -> Damage:
+    """Takes a whole segment out of its log, and keeps its records."""
     path = segment.path(LOG_SUFFIX)
     kept_aside = path + DAMAGED_SUFFIX
     for index_path in segment.paths[1:]:
@@ -199,4 +199,4 @@ def set_aside(files: OpenFiles, segment: Segment) -> Damage:
         files.forget(index_path)
     files.disk.rename(path, kept_aside)
     files.forget(path)
-    return Damage(path, 0, "records before it are missing", segment.size_bytes, kept_aside)
+    return Damage(path, 0, reason, segment.size_bytes, kept_aside)
