@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from snakka.apis.dispatch import SERVED
-from snakka.apis.registry import APIS
+from snakka.apis.registry import apis_of
 from snakka.config import reference
 from snakka.protocol.api_keys import ApiKey, request_type
 from snakka.protocol.internal.frames import (
@@ -38,15 +38,22 @@ def apis() -> Iterator[str]:
 
 
 def served_apis() -> Iterator[str]:
-    """The requests that a broker answers, and those of Kafka's that it does not yet."""
-    assert len(SERVED) == len(APIS)
-    yield "| key | API | versions |"
-    yield "| --- | --- | --- |"
+    """The requests that brokers and controllers answer, and those of Kafka's that none does yet."""
+    assert SERVED  # importing them has registered their handlers
+    yield "| key | API | on brokers | on controllers |"
+    yield "| --- | --- | --- | --- |"
     for key in ApiKey:
-        if Listeners.BROKER in request_type(key).LISTENERS:
-            name = request_type(key).__name__.removesuffix("Request")
-            served = APIS.get(key)
-            yield f"| {key.value} | {name} | {_versions(served.versions) if served else '-'} |"
+        name = request_type(key).__name__.removesuffix("Request")
+        cells = [_served(key, each) for each in (Listeners.BROKER, Listeners.CONTROLLER)]
+        yield f"| {key.value} | {name} | {' | '.join(cells)} |"
+
+
+def _served(key: ApiKey, listeners: Listeners) -> str:
+    """The versions; a dash for those to come, nothing where Kafka has none."""
+    if listeners not in request_type(key).LISTENERS:
+        return ""
+    served = apis_of(listeners).get(key)
+    return _versions(served.versions) if served else "-"
 
 
 def records() -> Iterator[str]:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar, cast
 
-from snakka.apis.context import Peer, Services, Volume
+from snakka.apis.context import Peer, QuorumFacts, Services, Volume
 from snakka.apis.dispatch import Dispatcher
 from snakka.config.broker import BrokerConfig
 from snakka.coordinators.groups.groups import Groups
@@ -44,7 +44,9 @@ A = TypeVar("A", bound=Response)
 class Nobody:
     """Stands for the services that these tests do not reach."""
 
-    async def ask(self, request: Request, version: int, response: type[A]) -> A:
+    async def ask(
+        self, request: Request, version: int, response: type[A], sender: Peer | None = None
+    ) -> A:
         raise AssertionError(request)
 
     async def create_missing(self, names: Sequence[str]) -> None:
@@ -113,6 +115,7 @@ class TestBroker:
             checkpoint=self._checkpoint,
             find_volume=lambda: Volume(str(path), 100, 40),
             find_image=lambda: self.image,
+            find_quorum=lambda: QuorumFacts(None, 1),
             controller=Nobody(),
             topics=Nobody(),
             groups=cast(Groups, Nobody()),
@@ -148,7 +151,9 @@ class TestBroker:
     async def _checkpoint(self) -> None:
         self._directory.checkpoint()
 
-    async def ask(self, request: Request, version: int, response: type[A]) -> A:
+    async def ask(
+        self, request: Request, version: int, response: type[A], sender: Peer | None = None
+    ) -> A:
         answer = await self.serve(request, version)
         assert answer is not None
         return read_response(response, version, flat(answer)[4:])[1]

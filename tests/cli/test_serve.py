@@ -41,11 +41,9 @@ def test_a_wrong_setting_is_named_with_what_is_near(  # pitfall 44
 @pytest.mark.parametrize(
     "settings",
     [
-        ["process.roles=broker", "listeners=PLAINTEXT://:0", "controller.quorum.voters=2@x:1"],
         ["log.dirs=one,two"],
-        ["controller.quorum.voters=1@127.0.0.1:9093,2@127.0.0.1:9094"],
         ["listeners=PLAINTEXT://127.0.0.1:0,B://127.0.0.1:0,CONTROLLER://127.0.0.1:0",
-         "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,B:PLAINTEXT,CONTROLLER:PLAINTEXT"],
+         "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,B:SSL,CONTROLLER:PLAINTEXT"],
     ],
 )  # fmt: skip
 def test_what_this_version_cannot_do_yet_is_refused(tmp_path: Path, settings: list[str]) -> None:

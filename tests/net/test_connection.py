@@ -55,10 +55,13 @@ def settings(serve: Serve, limits: ConnectionLimits | None = None) -> Connection
     )
 
 
-def listening(
+@asynccontextmanager
+async def listening(
     serve: Serve, limits: ConnectionLimits | None = None, idle_ms_max: int = 60_000
-) -> Listener:
-    return Listener("127.0.0.1", 0, settings(serve, limits), idle_ms_max=idle_ms_max)
+) -> AsyncIterator[Listener]:
+    async with Listener("127.0.0.1", 0, idle_ms_max=idle_ms_max) as listener:
+        await listener.serve(settings(serve, limits))
+        yield listener
 
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]

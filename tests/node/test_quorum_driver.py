@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from snakka.client.errors import UnreachableError
 from snakka.metadata.image import Provenance
 from snakka.node.election_file import QUORUM_STATE, read_election, write_election
 from snakka.node.formatting import Identity, NotFormattedError, find_identity, format_alone
@@ -16,11 +17,13 @@ from snakka.node.metadata_follower import Committed
 from snakka.node.metadata_log import METADATA_DIRECTORY, MetadataLog
 from snakka.node.quorum_driver import QuorumDriver
 from snakka.node.snapshot_files import SnapshotFiles
+from snakka.protocol.schema import Response
 from snakka.protocol.types import Uuid
 from snakka.quorum.config import QuorumConfig
 from snakka.quorum.election_state import ElectionState
 from snakka.quorum.ports import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
 from snakka.quorum.quorum import LocalReplica, Quorum
+from snakka.quorum.ready import Outbound
 from snakka.quorum.replica import QuorumReplica
 from snakka.quorum.voters import Endpoint, ReplicaKey
 from snakka.storage.config import LogConfig
@@ -29,6 +32,10 @@ from snakka.storage.errors import CorruptFileError
 from snakka.storage.open_files import OpenFiles
 
 ENDPOINT = Endpoint("CONTROLLER", "127.0.0.1", 9093)
+
+
+async def alone(outbound: Outbound) -> Response:
+    raise UnreachableError(f"{outbound} is for nobody")
 
 
 def now_ms() -> int:
@@ -90,6 +97,7 @@ async def running(path: Path) -> AsyncIterator[Node]:
         snapshots,
         disk,
         election_path,
+        send=alone,
         now_ms=now_ms,
         on_committed=node.on_committed,
         on_snapshot=node.on_snapshot,

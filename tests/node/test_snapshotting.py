@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from snakka.client.errors import UnreachableError
 from snakka.metadata.image import EMPTY, MetadataImage, Provenance
 from snakka.metadata.versions import default_levels
 from snakka.node.election_file import QUORUM_STATE, read_election
@@ -26,10 +27,12 @@ from snakka.node.snapshotting import (
 )
 from snakka.protocol.internal.frames import write_typed
 from snakka.protocol.internal.metadata import ConfigRecord, FeatureLevelRecord, TopicRecord
+from snakka.protocol.schema import Response
 from snakka.protocol.types import Uuid
 from snakka.quorum.config import QuorumConfig
 from snakka.quorum.ports import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
 from snakka.quorum.quorum import LocalReplica, Quorum
+from snakka.quorum.ready import Outbound
 from snakka.quorum.replica import QuorumReplica
 from snakka.quorum.voters import Endpoint, ReplicaKey
 from snakka.storage.config import LogConfig
@@ -39,6 +42,10 @@ from snakka.storage.open_files import OpenFiles
 ENDPOINT = Endpoint("CONTROLLER", "127.0.0.1", 9093)
 UNLIMITED = SnapshotConfig(2**62, 0, -1, -1)
 DAY_MS = 24 * 60 * 60 * 1000
+
+
+async def alone(outbound: Outbound) -> Response:
+    raise UnreachableError(f"{outbound} is for nobody")
 
 
 def now_ms() -> int:
@@ -119,6 +126,7 @@ async def running(path: Path, config: SnapshotConfig) -> AsyncIterator[Node]:
         node.files,
         disk,
         f"{directory}/{QUORUM_STATE}",
+        send=alone,
         now_ms=now_ms,
         on_committed=node.follower.on_committed,
         on_snapshot=node.follower.on_snapshot,

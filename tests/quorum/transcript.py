@@ -139,7 +139,7 @@ class Transcript:
         )
         node = SimulatedNode(
             local,
-            replace(CONFIG, fetch_max_bytes=250),
+            replace(CONFIG, fetch_max_bytes=250, fetch_snapshot_max_bytes=250),
             self.scheduler,
             self.network,
             random.Random(node_id),

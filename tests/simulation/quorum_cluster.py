@@ -55,6 +55,7 @@ CONFIG: Final = QuorumConfig(
     retry_backoff_ms=15,
     fetch_max_wait_ms=120,
     fetch_max_bytes=400,
+    fetch_snapshot_max_bytes=400,
     voter_lag_ms_max=1_000,
 )
 

@@ -3,8 +3,8 @@
 The controller decides (controller/).
 """
 
-from snakka.apis.context import RequestContext
-from snakka.apis.registry import api
+from snakka.apis.context import NodeContext
+from snakka.apis.registry import node_api
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
@@ -12,10 +12,8 @@ from snakka.protocol.messages.alter_client_quotas import (
 )
 
 
-@api(ApiKey.ALTER_CLIENT_QUOTAS)
+@node_api(ApiKey.ALTER_CLIENT_QUOTAS)
 async def alter_client_quotas(
-    request: AlterClientQuotasRequest, context: RequestContext
+    request: AlterClientQuotasRequest, context: NodeContext
 ) -> AlterClientQuotasResponse:
-    return await context.services.controller.ask(
-        request, context.version, AlterClientQuotasResponse
-    )
+    return await context.ask_controller(request, AlterClientQuotasResponse)

@@ -3,14 +3,12 @@
 The controller decides (controller/).
 """
 
-from snakka.apis.context import RequestContext
-from snakka.apis.registry import api
+from snakka.apis.context import NodeContext
+from snakka.apis.registry import node_api
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 
 
-@api(ApiKey.ALTER_CONFIGS)
-async def alter_configs(
-    request: AlterConfigsRequest, context: RequestContext
-) -> AlterConfigsResponse:
-    return await context.services.controller.ask(request, context.version, AlterConfigsResponse)
+@node_api(ApiKey.ALTER_CONFIGS)
+async def alter_configs(request: AlterConfigsRequest, context: NodeContext) -> AlterConfigsResponse:
+    return await context.ask_controller(request, AlterConfigsResponse)

@@ -3,8 +3,8 @@
 The controller decides (controller/).
 """
 
-from snakka.apis.context import RequestContext
-from snakka.apis.registry import api
+from snakka.apis.context import NodeContext
+from snakka.apis.registry import node_api
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -12,10 +12,8 @@ from snakka.protocol.messages.alter_partition_reassignments import (
 )
 
 
-@api(ApiKey.ALTER_PARTITION_REASSIGNMENTS)
+@node_api(ApiKey.ALTER_PARTITION_REASSIGNMENTS)
 async def alter_partition_reassignments(
-    request: AlterPartitionReassignmentsRequest, context: RequestContext
+    request: AlterPartitionReassignmentsRequest, context: NodeContext
 ) -> AlterPartitionReassignmentsResponse:
-    return await context.services.controller.ask(
-        request, context.version, AlterPartitionReassignmentsResponse
-    )
+    return await context.ask_controller(request, AlterPartitionReassignmentsResponse)

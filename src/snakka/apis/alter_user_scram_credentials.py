@@ -3,8 +3,8 @@
 The controller decides (controller/).
 """
 
-from snakka.apis.context import RequestContext
-from snakka.apis.registry import api
+from snakka.apis.context import NodeContext
+from snakka.apis.registry import node_api
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
@@ -12,10 +12,8 @@ from snakka.protocol.messages.alter_user_scram_credentials import (
 )
 
 
-@api(ApiKey.ALTER_USER_SCRAM_CREDENTIALS)
+@node_api(ApiKey.ALTER_USER_SCRAM_CREDENTIALS)
 async def alter_user_scram_credentials(
-    request: AlterUserScramCredentialsRequest, context: RequestContext
+    request: AlterUserScramCredentialsRequest, context: NodeContext
 ) -> AlterUserScramCredentialsResponse:
-    return await context.services.controller.ask(
-        request, context.version, AlterUserScramCredentialsResponse
-    )
+    return await context.ask_controller(request, AlterUserScramCredentialsResponse)

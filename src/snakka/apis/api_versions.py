@@ -7,26 +7,35 @@ older librdkafka looks for them before it uses newer ones.
 
 from typing import Final
 
-from snakka.apis.context import RequestContext
-from snakka.apis.registry import APIS, api
+from snakka.apis.context import NodeContext
+from snakka.apis.registry import apis_of, node_api
+from snakka.metadata.versions import KRAFT_VERSION, SUPPORTED_FEATURES
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.messages.api_versions import (
     ApiVersion,
     ApiVersionsRequest,
     ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
 )
 from snakka.protocol.schema import Listeners
 
 _PRODUCE_FIRST_ANNOUNCED: Final = 0
+_ZERO_LEVELS: Final = 4
 
 
-@api(ApiKey.API_VERSIONS)
-async def api_versions(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsResponse:
+@node_api(ApiKey.API_VERSIONS)
+async def api_versions(request: ApiVersionsRequest, context: NodeContext) -> ApiVersionsResponse:
     if context.version >= 3 and not _is_valid(request):
         return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST, api_keys=[])
+    finalized = _finalized(context)
     return ApiVersionsResponse(
-        error_code=ErrorCode.NONE, api_keys=_served(context.services.listeners)
+        error_code=ErrorCode.NONE,
+        api_keys=_served(context.services.listeners),
+        supported_features=_supported(context.version),
+        finalized_features_epoch=context.image.provenance.offset if finalized else -1,
+        finalized_features=finalized,
     )
 
 
@@ -43,8 +52,27 @@ def _served(listeners: Listeners) -> list[ApiVersion]:
             min_version=_first_announced(each.key, each.versions.first),
             max_version=each.versions.last,
         )
-        for each in sorted(APIS.values(), key=lambda each: each.key)
-        if listeners in each.listeners
+        for each in sorted(apis_of(listeners).values(), key=lambda each: each.key)
+    ]
+
+
+def _supported(version: int) -> list[SupportedFeatureKey]:
+    """Older clients cannot read a range that begins with 0, and are told of no such feature."""
+    return [
+        SupportedFeatureKey(name=name, min_version=levels.min, max_version=levels.max)
+        for name, levels in SUPPORTED_FEATURES.items()
+        if levels.min > 0 or version >= _ZERO_LEVELS
+    ]
+
+
+def _finalized(context: NodeContext) -> list[FinalizedFeatureKey]:
+    levels = dict(context.image.features)
+    kraft_version = context.services.find_quorum().kraft_version
+    if levels and kraft_version:
+        levels[KRAFT_VERSION] = kraft_version
+    return [
+        FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level)
+        for name, level in levels.items()
     ]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from snakka.config.broker import BrokerConfig
 from snakka.coordinators.groups.client import ClientInfo
@@ -41,9 +41,19 @@ class Volume(NamedTuple):
 
 
 class Controller(Protocol):
-    """The active controller, wherever it is."""
+    """The active controller: wherever it is, to a broker; here or nowhere, to a controller."""
 
-    async def ask(self, request: Request, version: int, response: type[_A]) -> _A: ...
+    async def ask(
+        self, request: Request, version: int, response: type[_A], sender: Peer | None = None
+    ) -> _A:
+        """Its answer; RefusedError where there is none. Without a sender this node itself asks."""
+
+
+class QuorumFacts(NamedTuple):
+    """The metadata quorum, as this node knows it."""
+
+    leader_id: int | None
+    kraft_version: int  # the one feature level that is not in the image
 
 
 class TopicCreation(Protocol):
@@ -80,35 +90,45 @@ class MarkerWriter(Protocol):
         """NONE for a partition once its marker is committed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
-    """The parts of a node that answer requests."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeServices:
+    """The parts that every node has; all that there is behind a controller's listener."""
 
     cluster_id: str
     config: BrokerConfig
     listeners: Listeners  # the kind of listener that these are for
+    find_image: Callable[[], MetadataImage]
+    find_quorum: Callable[[], QuorumFacts]
+    controller: Controller
+    now_ms: Callable[[], int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services(NodeServices):
+    """The parts of a broker that answer requests."""
+
     replicas: Replicas
     fetch_sessions: FetchSessions
     group_commit: GroupCommit
     checkpoint: Callable[[], Awaitable[None]]  # of all logs' starts and ends, durably
     find_volume: Callable[[], Volume]
-    find_image: Callable[[], MetadataImage]
-    controller: Controller
     topics: TopicCreation
     groups: Groups
     transactions: Transactions
     transaction_coordinator: TransactionCoordinator
     markers: MarkerWriter
-    now_ms: Callable[[], int]
+
+
+_S = TypeVar("_S", bound=NodeServices, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class RequestContext:
+class Context(Generic[_S]):
     """One request's surroundings."""
 
     header: RequestHeader
     peer: Peer
-    services: Services
+    services: _S
 
     @property
     def version(self) -> int:
@@ -116,8 +136,24 @@ class RequestContext:
 
     @property
     def image(self) -> MetadataImage:
-        """The cluster as this broker knows it by now."""
+        """The cluster as this node knows it by now."""
         return self.services.find_image()
+
+    def now_ms(self) -> int:
+        return self.services.now_ms()
+
+    async def ask_controller(self, request: Request, response: type[_A]) -> _A:
+        """What the active controller says to the request, in the name of its sender."""
+        return await self.services.controller.ask(request, self.version, response, self.peer)
+
+
+NodeContext: TypeAlias = Context[NodeServices]
+
+
+class RequestContext(Context[Services]):
+    """The surroundings of a request to a broker."""
+
+    __slots__ = ()
 
     @property
     def replicas(self) -> Replicas:
@@ -127,6 +163,3 @@ class RequestContext:
     def client(self) -> ClientInfo:
         """The client as a group's coordinator knows it."""
         return ClientInfo(self.header.client_id or "", f"/{self.peer.host}", self.version)
-
-    def now_ms(self) -> int:
-        return self.services.now_ms()

@@ -1,7 +1,7 @@
 """CreatePartitions (key 37): grow topics. The controller decides (controller/)."""
 
-from snakka.apis.context import RequestContext
-from snakka.apis.registry import api
+from snakka.apis.context import NodeContext
+from snakka.apis.registry import node_api
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
@@ -9,8 +9,8 @@ from snakka.protocol.messages.create_partitions import (
 )
 
 
-@api(ApiKey.CREATE_PARTITIONS)
+@node_api(ApiKey.CREATE_PARTITIONS)
 async def create_partitions(
-    request: CreatePartitionsRequest, context: RequestContext
+    request: CreatePartitionsRequest, context: NodeContext
 ) -> CreatePartitionsResponse:
-    return await context.services.controller.ask(request, context.version, CreatePartitionsResponse)
+    return await context.ask_controller(request, CreatePartitionsResponse)

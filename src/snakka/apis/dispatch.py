@@ -4,28 +4,39 @@ A request for a version that is not served ends the connection, as Kafka does, b
 its client is told which versions there are (KIP-511).
 """
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import Final
+from typing import Any, Final
 
 from snakka.apis.api_versions import refuse_version
-from snakka.apis.context import Peer, RequestContext, Services
-from snakka.apis.registry import APIS
+from snakka.apis.context import Context, NodeServices, Peer, RequestContext, Services
+from snakka.apis.registry import apis_of
+from snakka.controller.decision import RefusedError
 from snakka.protocol.api_keys import ApiKey, request_type
 from snakka.protocol.codec import Chunk, decoder
 from snakka.protocol.errors import UnsupportedVersionError
 from snakka.protocol.frames import read_request_header, write_response
+from snakka.protocol.refusals import refusal
 
 # The modules of the APIs; importing one registers what it holds.
 SERVED: Final = (
     "add_offsets_to_txn",
     "add_partitions_to_txn",
+    "add_raft_voter",
+    "allocate_producer_ids",
     "alter_client_quotas",
     "alter_configs",
+    "alter_partition",
     "alter_partition_reassignments",
     "alter_user_scram_credentials",
     "api_versions",
+    "assign_replicas_to_dirs",
+    "begin_quorum_epoch",
+    "broker_heartbeat",
+    "broker_registration",
     "consumer_group_describe",
     "consumer_group_heartbeat",
+    "controller_registration",
     "create_acls",
     "create_delegation_token",
     "create_partitions",
@@ -42,13 +53,18 @@ SERVED: Final = (
     "describe_groups",
     "describe_log_dirs",
     "describe_producers",
+    "describe_quorum",
     "describe_topic_partitions",
     "describe_transactions",
     "describe_user_scram_credentials",
     "elect_leaders",
+    "end_quorum_epoch",
     "end_txn",
+    "envelope",
     "expire_delegation_token",
     "fetch",
+    "fetch_metadata",
+    "fetch_snapshot",
     "find_coordinator",
     "heartbeat",
     "incremental_alter_configs",
@@ -66,6 +82,7 @@ SERVED: Final = (
     "offset_fetch",
     "offset_for_leader_epoch",
     "produce",
+    "remove_raft_voter",
     "renew_delegation_token",
     "sasl_authenticate",
     "sasl_handshake",
@@ -73,6 +90,8 @@ SERVED: Final = (
     "txn_offset_commit",
     "unregister_broker",
     "update_features",
+    "update_raft_voter",
+    "vote",
     "write_txn_markers",
 )
 for _name in SERVED:
@@ -82,9 +101,11 @@ for _name in SERVED:
 class Dispatcher:
     """Serves the frames of one kind of listener."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: NodeServices) -> None:
         self._services = services
-        self._apis = {key: api for key, api in APIS.items() if services.listeners in api.listeners}
+        self._apis = apis_of(services.listeners)
+        is_broker = isinstance(services, Services)
+        self._context: Callable[..., Context[Any]] = RequestContext if is_broker else Context
 
     async def serve(self, frame: memoryview, peer: Peer) -> list[Chunk] | None:
         header, position = read_request_header(frame)
@@ -98,12 +119,15 @@ class Dispatcher:
                 raise UnsupportedVersionError(
                     f"{api.key.name} is served in versions {first} to {last}, not {version}"
                 )
-            refusal = refuse_version(self._services.listeners)
-            return write_response(refusal, 0, correlation_id=header.correlation_id)
+            answer = refuse_version(self._services.listeners)
+            return write_response(answer, 0, correlation_id=header.correlation_id)
         # Like Kafka we pass over what follows a request: librdkafka sends three bytes too many
         # with some versions of Metadata.
         request, _ = decoder(request_type(api.key), version)(frame, position)
-        response = await api.handler(request, RequestContext(header, peer, self._services))
+        try:
+            response = await api.handler(request, self._context(header, peer, self._services))
+        except RefusedError as refused:
+            response = refusal(request, version, refused.code)
         if response is None:
             return None
         return write_response(response, version, correlation_id=header.correlation_id)

@@ -3,8 +3,8 @@
 The controller decides (controller/).
 """
 
-from snakka.apis.context import RequestContext
-from snakka.apis.registry import api
+from snakka.apis.context import NodeContext
+from snakka.apis.registry import node_api
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
@@ -12,10 +12,8 @@ from snakka.protocol.messages.incremental_alter_configs import (
 )
 
 
-@api(ApiKey.INCREMENTAL_ALTER_CONFIGS)
+@node_api(ApiKey.INCREMENTAL_ALTER_CONFIGS)
 async def incremental_alter_configs(
-    request: IncrementalAlterConfigsRequest, context: RequestContext
+    request: IncrementalAlterConfigsRequest, context: NodeContext
 ) -> IncrementalAlterConfigsResponse:
-    return await context.services.controller.ask(
-        request, context.version, IncrementalAlterConfigsResponse
-    )
+    return await context.ask_controller(request, IncrementalAlterConfigsResponse)

@@ -3,8 +3,8 @@
 The controller decides (controller/).
 """
 
-from snakka.apis.context import RequestContext
-from snakka.apis.registry import api
+from snakka.apis.context import NodeContext
+from snakka.apis.registry import node_api
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
@@ -12,10 +12,8 @@ from snakka.protocol.messages.list_partition_reassignments import (
 )
 
 
-@api(ApiKey.LIST_PARTITION_REASSIGNMENTS)
+@node_api(ApiKey.LIST_PARTITION_REASSIGNMENTS)
 async def list_partition_reassignments(
-    request: ListPartitionReassignmentsRequest, context: RequestContext
+    request: ListPartitionReassignmentsRequest, context: NodeContext
 ) -> ListPartitionReassignmentsResponse:
-    return await context.services.controller.ask(
-        request, context.version, ListPartitionReassignmentsResponse
-    )
+    return await context.ask_controller(request, ListPartitionReassignmentsResponse)

@@ -1,10 +1,10 @@
-"""UnregisterBroker (key 64): take a broker out of the cluster.
+"""UnregisterBroker (key 64): forget a broker. The controller decides (controller/).
 
-The controller decides (controller/).
+KIP-631.
 """
 
-from snakka.apis.context import RequestContext
-from snakka.apis.registry import api
+from snakka.apis.context import NodeContext
+from snakka.apis.registry import node_api
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.messages.unregister_broker import (
     UnregisterBrokerRequest,
@@ -12,8 +12,8 @@ from snakka.protocol.messages.unregister_broker import (
 )
 
 
-@api(ApiKey.UNREGISTER_BROKER)
+@node_api(ApiKey.UNREGISTER_BROKER)
 async def unregister_broker(
-    request: UnregisterBrokerRequest, context: RequestContext
+    request: UnregisterBrokerRequest, context: NodeContext
 ) -> UnregisterBrokerResponse:
-    return await context.services.controller.ask(request, context.version, UnregisterBrokerResponse)
+    return await context.ask_controller(request, UnregisterBrokerResponse)

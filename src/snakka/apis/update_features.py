@@ -3,14 +3,14 @@
 The controller decides (controller/).
 """
 
-from snakka.apis.context import RequestContext
-from snakka.apis.registry import api
+from snakka.apis.context import NodeContext
+from snakka.apis.registry import node_api
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.messages.update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
 
 
-@api(ApiKey.UPDATE_FEATURES)
+@node_api(ApiKey.UPDATE_FEATURES)
 async def update_features(
-    request: UpdateFeaturesRequest, context: RequestContext
+    request: UpdateFeaturesRequest, context: NodeContext
 ) -> UpdateFeaturesResponse:
-    return await context.services.controller.ask(request, context.version, UpdateFeaturesResponse)
+    return await context.ask_controller(request, UpdateFeaturesResponse)

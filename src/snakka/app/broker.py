@@ -6,6 +6,7 @@ It opens before the metadata is followed, so that it misses no image, and serves
 import asyncio
 import logging
 import os
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from typing import Final
@@ -13,18 +14,23 @@ from typing import Final
 from snakka.apis.cluster import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from snakka.apis.context import Services, Volume
 from snakka.apis.dispatch import Dispatcher
-from snakka.app.ground import Ground, StartError
-from snakka.app.listeners import make_listener
+from snakka.app.ground import Ground
+from snakka.app.listeners import (
+    SECURITY_PROTOCOLS,
+    connection_limits,
+    connection_settings,
+    make_gate,
+    make_listener,
+)
+from snakka.app.metadata import MetadataPart
 from snakka.app.transactions import make_transactions
-from snakka.config.endpoints import Endpoint, SecurityProtocol
+from snakka.config.endpoints import Endpoint
 from snakka.config.topic import TopicConfig
 from snakka.coordinators.groups.groups import Groups
 from snakka.coordinators.groups.settings import GroupSettings
 from snakka.coordinators.hosted import HostSettings
 from snakka.coordinators.timers import LoopTimers
 from snakka.coordinators.transactions.transactions import Transactions
-from snakka.net.listener import Listener
-from snakka.node.active_controller import ActiveController
 from snakka.node.chores import Chores, cleaner_config, upkeep_config
 from snakka.node.coordinating import CoordinatorPartitions
 from snakka.node.dynamic_config import DynamicConfig
@@ -44,7 +50,6 @@ from snakka.replication.replicas import Replicas
 from snakka.storage.group_commit import GroupCommit
 from snakka.storage.log_directory import LogDirectory, OpenedDirectory
 
-_SECURITY_PROTOCOLS: Final = {each: number for number, each in enumerate(SecurityProtocol)}
 _SHUTDOWN_TIMEOUT_MS: Final = 30_000
 _MINUTE_MS: Final = 60_000
 _SYNC_THREADS: Final = 4
@@ -55,14 +60,13 @@ log = logging.getLogger(__name__)
 class BrokerPart:
     """The parts of one broker, as they are put together."""
 
-    def __init__(
-        self, ground: Ground, follower: MetadataFollower, controller: ActiveController
-    ) -> None:
+    def __init__(self, ground: Ground, follower: MetadataFollower, metadata: MetadataPart) -> None:
         self._ground = ground
         self._config = ground.config
         self._dynamic = DynamicConfig(ground.config)
         self._follower = follower
-        self._controller = controller
+        self._metadata = metadata
+        self._controller = metadata.channel("forwarding")
         self._replicas = Replicas()
         self._membership: Membership | None = None
         self._opened: OpenedDirectory
@@ -119,13 +123,20 @@ class BrokerPart:
         """Listens, and enters the cluster; the port that clients connect to."""
         sync_threads = stack.enter_context(ThreadPoolExecutor(_SYNC_THREADS, "sync"))
         group_commit = GroupCommit(self._ground.disk, sync_threads)
-        listener = await stack.enter_async_context(self._make_listener(group_commit))
-        self._membership = self._make_membership(listener.port)
+        gate = make_gate(self._dynamic.current)
+        self._dynamic.follow(lambda changed: gate.reconfigure(connection_limits(changed)))
+        serve = self._ground.surroundings.around(Dispatcher(self._services(group_commit)).serve)
+        ports = {}
+        for endpoint in self._ground.endpoints.broker_listeners:
+            listener = await stack.enter_async_context(make_listener(self._config, endpoint))
+            await listener.serve(connection_settings(self._config, endpoint, gate, serve))
+            ports[endpoint.listener] = listener.port
+        self._membership = self._make_membership(ports)
         await stack.enter_async_context(self._membership)
         await self._hosting.settled()
         await self._groups.loaded()
         await self._transactions.loaded()
-        return listener.port
+        return next(iter(ports.values()))
 
     def _broker_epoch(self) -> int:
         return -1 if self._membership is None else self._membership.broker_epoch
@@ -171,11 +182,8 @@ class BrokerPart:
             return self._config.get_int("offsets.topic.num.partitions")
         return len(topic.partitions)
 
-    def _make_listener(self, group_commit: GroupCommit) -> Listener:
-        endpoint, *rest = self._ground.endpoints.broker_listeners
-        if rest or endpoint.protocol is not SecurityProtocol.PLAINTEXT:
-            raise StartError("this version serves one listener, and that in PLAINTEXT")
-        services = Services(
+    def _services(self, group_commit: GroupCommit) -> Services:
+        return Services(
             cluster_id=self._ground.identity.cluster_id,
             config=self._config,
             listeners=Listeners.BROKER,
@@ -188,6 +196,7 @@ class BrokerPart:
             checkpoint=self._hosting.checkpoint,
             find_volume=self._find_volume,
             find_image=lambda: self._follower.image,
+            find_quorum=lambda: self._metadata.driver.facts,
             controller=self._controller,
             topics=TopicCreator(self._config, self._controller, self._hosting.settled),
             groups=self._groups,
@@ -196,8 +205,6 @@ class BrokerPart:
             markers=self._markers,
             now_ms=self._ground.now_ms,
         )
-        serve = self._ground.surroundings.around(Dispatcher(services).serve)
-        return make_listener(self._dynamic, endpoint, serve)
 
     def _find_volume(self) -> Volume:
         status = os.statvfs(self._ground.directory)
@@ -207,7 +214,7 @@ class BrokerPart:
             status.f_bavail * status.f_frsize,
         )
 
-    def _make_membership(self, port: int) -> Membership:
+    def _make_membership(self, ports: Mapping[str, int]) -> Membership:
         config = self._config
         previous_epoch = self._opened.broker_epoch
         registration = Registration(
@@ -215,21 +222,26 @@ class BrokerPart:
             cluster_id=self._ground.identity.cluster_id,
             incarnation_id=random_uuid(self._ground.rng),
             listeners=[
-                _advertised(each, port) for each in self._ground.endpoints.advertised_to_clients
+                _advertised(each, ports) for each in self._ground.endpoints.advertised_to_clients
             ],
             rack=config.find_text("broker.rack"),
             log_dirs=[self._ground.identity.directory_id],
             previous_broker_epoch=-1 if previous_epoch is None else previous_epoch,
             heartbeat_interval_ms=config.get_int("broker.heartbeat.interval.ms"),
+            registration_timeout_ms=config.get_int("initial.broker.registration.timeout.ms"),
             shutdown_timeout_ms=_SHUTDOWN_TIMEOUT_MS,
         )
-        return Membership(registration, self._controller, lambda: self._follower.applied_offset)
+        # A leader that does not answer is given up on while there is time for another one.
+        channel = self._metadata.channel(
+            "heartbeat", config.get_int("broker.session.timeout.ms") // 2
+        )
+        return Membership(registration, channel, lambda: self._follower.applied_offset)
 
 
-def _advertised(endpoint: Endpoint, bound_port: int) -> AdvertisedListener:
+def _advertised(endpoint: Endpoint, ports: Mapping[str, int]) -> AdvertisedListener:
     return AdvertisedListener(
         name=endpoint.listener,
         host=endpoint.host,
-        port=endpoint.port or bound_port,
-        security_protocol=_SECURITY_PROTOCOLS[endpoint.protocol],
+        port=endpoint.port or ports[endpoint.listener],
+        security_protocol=SECURITY_PROTOCOLS[endpoint.protocol],
     )

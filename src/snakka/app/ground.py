@@ -52,7 +52,6 @@ class Ground:
     endpoints: Endpoints
     identity: Identity
     directory: str
-    quorum_endpoint: QuorumEndpoint
     disk: Disk
     files: OpenFiles
     rng: random.Random
@@ -64,10 +63,10 @@ class Ground:
         disk = LocalDisk()
         directory = os.path.abspath(config.metadata_log_directory)
         found = endpoints(config)
-        controller = found.advertised_to_nodes[0]
-        endpoint = QuorumEndpoint(controller.listener, controller.host, controller.port)
         identity = find_identity(disk, directory, config.node_id)
         if identity is None and _is_alone(config):
+            controller = found.advertised_to_nodes[0]
+            endpoint = QuorumEndpoint(controller.listener, controller.host, controller.port)
             identity = format_alone(
                 disk, directory, config.node_id, endpoint, rng=rng, now_ms=surroundings.now_ms()
             )
@@ -76,7 +75,15 @@ class Ground:
                 f"{directory} is not formatted: `snakka format` makes it part of a cluster"
             )
         files = OpenFiles(disk)
-        return cls(config, surroundings, found, identity, directory, endpoint, disk, files, rng)
+        return cls(config, surroundings, found, identity, directory, disk, files, rng)
+
+    @property
+    def is_controller(self) -> bool:
+        return "controller" in self.config.get_list("process.roles")
+
+    @property
+    def is_broker(self) -> bool:
+        return "broker" in self.config.get_list("process.roles")
 
     @property
     def first_records(self) -> list[MetadataRecord]:

@@ -3,21 +3,25 @@
 from typing import Final
 
 from snakka.config.broker import BrokerConfig
-from snakka.config.endpoints import Endpoint
+from snakka.config.endpoints import Endpoint, SecurityProtocol
 from snakka.net.connection import ConnectionSettings, Serve
 from snakka.net.gate import ConnectionLimits, Gate
 from snakka.net.listener import Listener
-from snakka.node.dynamic_config import DynamicConfig
 from snakka.protocol.inbox import BufferPool
 
+SECURITY_PROTOCOLS: Final = {each: number for number, each in enumerate(SecurityProtocol)}
 _REQUESTS_IN_FLIGHT_MAX: Final = 64
 
 
-def make_listener(dynamic: DynamicConfig, endpoint: Endpoint, serve: Serve) -> Listener:
-    config = dynamic.current
-    gate = Gate(_connection_limits(config))
-    dynamic.follow(lambda changed: gate.reconfigure(_connection_limits(changed)))
-    connections = ConnectionSettings(
+def make_listener(config: BrokerConfig, endpoint: Endpoint) -> Listener:
+    idle_ms_max = config.get_int("connections.max.idle.ms")
+    return Listener(endpoint.host, endpoint.port, idle_ms_max=idle_ms_max)
+
+
+def connection_settings(
+    config: BrokerConfig, endpoint: Endpoint, gate: Gate, serve: Serve
+) -> ConnectionSettings:
+    return ConnectionSettings(
         listener=endpoint.listener,
         serve=serve,
         gate=gate,
@@ -25,15 +29,14 @@ def make_listener(dynamic: DynamicConfig, endpoint: Endpoint, serve: Serve) -> L
         frame_bytes_max=config.get_int("socket.request.max.bytes"),
         requests_in_flight_max=_REQUESTS_IN_FLIGHT_MAX,
     )
-    return Listener(
-        endpoint.host,
-        endpoint.port,
-        connections,
-        idle_ms_max=config.get_int("connections.max.idle.ms"),
-    )
 
 
-def _connection_limits(config: BrokerConfig) -> ConnectionLimits:
+def make_gate(config: BrokerConfig) -> Gate:
+    """Counts the connections of all listeners that it is given to."""
+    return Gate(connection_limits(config))
+
+
+def connection_limits(config: BrokerConfig) -> ConnectionLimits:
     pairs = (each.rpartition(":") for each in _override_list(config))
     return ConnectionLimits(
         total_max=config.get_int("max.connections"),

@@ -8,9 +8,9 @@ from typing import Final
 
 from snakka.app.broker import BrokerPart
 from snakka.app.ground import THE_WORLD, Ground, StartError, Surroundings
-from snakka.app.metadata import make_controller, running_quorum
+from snakka.app.metadata import MetadataPart
 from snakka.config.broker import BrokerConfig
-from snakka.config.endpoints import InvalidEndpointError
+from snakka.config.endpoints import InvalidEndpointError, SecurityProtocol, endpoints
 from snakka.node.directory_lock import DirectoryInUseError, locked
 from snakka.node.formatting import NotFormattedError
 from snakka.node.membership import RegistrationError
@@ -35,6 +35,7 @@ class Node:
     directory: str
     host: str
     port: int
+    is_broker: bool
 
 
 @asynccontextmanager
@@ -43,7 +44,7 @@ async def running_node(
 ) -> AsyncIterator[Node]:
     """A node that serves clients while the context lasts; StartError where it cannot."""
     async with AsyncExitStack() as stack:
-        _check_is_one_node(config)
+        _check_is_served(config)
         try:
             os.makedirs(config.log_directories[0], exist_ok=True)
             stack.enter_context(locked(config.log_directories[0]))
@@ -53,23 +54,33 @@ async def running_node(
         yield node
 
 
-def _check_is_one_node(config: BrokerConfig) -> None:
+def _check_is_served(config: BrokerConfig) -> None:
     """Refuses what this version would otherwise pass over in silence."""
-    if set(config.get_list("process.roles")) != {"broker", "controller"}:
-        raise StartError("process.roles: this version serves broker,controller in one node only")
     if len(config.log_directories) > 1:
         raise StartError("log.dirs: this version keeps its logs in one directory only")
-    voters = config.find_list("controller.quorum.voters") or ()
-    if len(voters) > 1:
-        raise StartError("controller.quorum.voters: this version is a quorum of one only")
+    for each in endpoints(config).listeners:
+        if each.protocol is not SecurityProtocol.PLAINTEXT:
+            raise StartError(f"listeners: {each}: this version speaks PLAINTEXT only")
 
 
 async def _build(ground: Ground, stack: AsyncExitStack) -> Node:
     follower = MetadataFollower()
-    controller = make_controller(ground, follower)
-    broker = BrokerPart(ground, follower, controller)
-    await broker.open(stack)
-    await stack.enter_async_context(running_quorum(ground, follower, controller))
-    port = await broker.serve(stack)
-    host = ground.endpoints.advertised_to_clients[0].host
-    return Node(ground.identity.cluster_id, ground.config.node_id, ground.directory, host, port)
+    metadata = MetadataPart(ground, follower)
+    broker = BrokerPart(ground, follower, metadata) if ground.is_broker else None
+    await metadata.bind(stack)
+    if broker is not None:
+        await broker.open(stack)
+    await metadata.run(stack)
+    if broker is None:
+        endpoint, port = ground.endpoints.advertised_to_nodes[0], metadata.controller_port
+    else:
+        port = await broker.serve(stack)
+        endpoint = ground.endpoints.advertised_to_clients[0]
+    return Node(
+        ground.identity.cluster_id,
+        ground.config.node_id,
+        ground.directory,
+        endpoint.host,
+        port,
+        is_broker=broker is not None,
+    )

@@ -71,8 +71,10 @@ async def _serve(config: BrokerConfig) -> None:
 
 def _greet(node: Node) -> None:
     address = f"{node.host}:{node.port}"
-    click.echo(f"Snakka serves Kafka clients at {click.style(address, bold=True)}")
+    whom = "Kafka clients" if node.is_broker else "the cluster's nodes"
+    click.echo(f"Snakka serves {whom} at {click.style(address, bold=True)}")
     click.echo(f"  data    {os.path.abspath(node.directory)}")
     click.echo(f"  cluster {node.cluster_id}")
-    click.echo(f"  try     kcat -b {address} -L")
+    if node.is_broker:
+        click.echo(f"  try     kcat -b {address} -L")
     sys.stdout.flush()

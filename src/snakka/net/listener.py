@@ -17,22 +17,30 @@ _BACKLOG: Final = 4096
 
 
 class Listener:
-    """An async context manager: listening inside, all connections closed after it."""
+    """An async context manager: the port is taken inside, all connections are closed after it.
 
-    def __init__(
-        self, host: str, port: int, connections: ConnectionSettings, *, idle_ms_max: int
-    ) -> None:
+    Nobody can connect before `serve`: what answers may need to know the port first.
+    """
+
+    def __init__(self, host: str, port: int, *, idle_ms_max: int) -> None:
         self._address = (host, port)
-        self._settings = connections
+        self._settings: ConnectionSettings
         self._idle_s_max = idle_ms_max / 1000
         self._connections: set[Connection] = set()
 
     async def __aenter__(self) -> "Listener":
         loop = asyncio.get_running_loop()
         host, port = self._address
-        self._server = await loop.create_server(self._accept, host, port, backlog=_BACKLOG)
+        self._server = await loop.create_server(
+            self._accept, host or None, port, backlog=_BACKLOG, start_serving=False
+        )
         self._sweeper = loop.create_task(self._close_idle())
         return self
+
+    async def serve(self, connections: ConnectionSettings) -> None:
+        """Accepts connections from now on."""
+        self._settings = connections
+        await self._server.start_serving()
 
     async def __aexit__(
         self,

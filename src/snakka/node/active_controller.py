@@ -4,23 +4,28 @@ A decision sees all that was written before it, committed or not; every answer w
 was decided on is committed. A controller that loses its leadership forgets its view, and whoever
 waits is told to ask another one.
 
-Not here: what is decided. Requests of other nodes, which come with the controller's listener.
+Not here: what is decided (controller/), finding it from another node (controller_channel.py).
 """
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from random import Random
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, TypeVar
 
+from snakka.apis.context import Peer
 from snakka.controller.alter_configs import incrementally_alter_configs, replace_configs
+from snakka.controller.alter_partition import alter_partition
+from snakka.controller.assign_directories import assign_replicas_to_dirs
 from snakka.controller.broker_fencing import fence_stale_broker, unfenced_ids, unregister_broker
 from snakka.controller.broker_heartbeat import heartbeat
 from snakka.controller.broker_registration import register_broker
 from snakka.controller.client_quotas import alter_client_quotas
+from snakka.controller.controller_registration import register_controller
 from snakka.controller.create_partitions import create_partitions
 from snakka.controller.create_topics import create_topics
-from snakka.controller.decision import Decision
+from snakka.controller.decision import Decision, RefusedError
 from snakka.controller.delete_topics import delete_topics
 from snakka.controller.elect_leaders import elect_leaders
 from snakka.controller.features import update_features
@@ -34,19 +39,23 @@ from snakka.metadata.delta import MetadataDelta
 from snakka.metadata.image import MetadataImage, Provenance
 from snakka.metadata.versions import LATEST, record_version
 from snakka.node.quorum_driver import QuorumDriver
+from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.internal.frames import write_typed
 from snakka.protocol.internal.kinds import MetadataRecord
 from snakka.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from snakka.protocol.messages.alter_client_quotas import AlterClientQuotasRequest
 from snakka.protocol.messages.alter_configs import AlterConfigsRequest
+from snakka.protocol.messages.alter_partition import AlterPartitionRequest
 from snakka.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
 )
 from snakka.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
 )
+from snakka.protocol.messages.assign_replicas_to_dirs import AssignReplicasToDirsRequest
 from snakka.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 from snakka.protocol.messages.broker_registration import BrokerRegistrationRequest
+from snakka.protocol.messages.controller_registration import ControllerRegistrationRequest
 from snakka.protocol.messages.create_partitions import CreatePartitionsRequest
 from snakka.protocol.messages.create_topics import CreateTopicsRequest
 from snakka.protocol.messages.delete_topics import DeleteTopicsRequest
@@ -58,11 +67,10 @@ from snakka.protocol.messages.list_partition_reassignments import (
 from snakka.protocol.messages.unregister_broker import UnregisterBrokerRequest
 from snakka.protocol.messages.update_features import UpdateFeaturesRequest
 from snakka.protocol.schema import Request, Response
-from snakka.quorum.replica import NotLeaderError
+from snakka.quorum.replica import QUORUM_REQUESTS, NotLeaderError
 
 _A = TypeVar("_A", bound=Response)
 
-_LEADERSHIP_TIMEOUT_S: Final = 30.0
 _IDLE_MS: Final = 1000  # between looks for stale brokers while there are no unfenced ones
 
 
@@ -90,7 +98,6 @@ class ActiveController:
         self._view: View | None = None
         self.sessions: BrokerSessions
         self._written: asyncio.Future[None] | None = None  # the latest batch
-        self._active: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._fencing: asyncio.Task[None] | None = None
         self.quorum: QuorumDriver
 
@@ -101,7 +108,6 @@ class ActiveController:
             self._fencing = None
         if epoch is None:
             self._view = None
-            self._active = asyncio.get_running_loop().create_future()
             return
         image = self._find_image()
         self._view = View(image, self._settings, self._rules)
@@ -111,19 +117,27 @@ class ActiveController:
         if not image.features:
             self._write(self._view, self._first_records)
         self._fencing = asyncio.get_running_loop().create_task(self._fence_stale())
-        self._active.set_result(None)
 
-    async def ask(self, request: Request, version: int, response: type[_A]) -> _A:
-        """What the controller answers, once that is committed."""
-        if self._view is None:
-            await asyncio.wait([self._active], timeout=_LEADERSHIP_TIMEOUT_S)
-        if self._view is None:
-            raise NotLeaderError
-        decide = COMMANDS[type(request)]
-        decision = decide(self, self._view, request, self._now_ms())
-        answer = await self._carry_out(self._view, decision)
+    async def ask(
+        self, request: Request, version: int, response: type[_A], sender: Peer | None = None
+    ) -> _A:
+        """What the controller answers, once that is committed; the quorum answers for itself."""
+        if type(request) in QUORUM_REQUESTS:
+            answer: Any = await self.quorum.answer(request, version)
+        else:
+            answer = await self._command(request)
         assert isinstance(answer, response)
         return answer
+
+    async def _command(self, request: Request) -> Any:
+        if self._view is None:
+            raise RefusedError(ErrorCode.NOT_CONTROLLER)
+        decide = COMMANDS[type(request)]
+        decision = decide(self, self._view, request, self._now_ms())
+        try:
+            return await self._carry_out(self._view, decision)
+        except NotLeaderError:
+            raise RefusedError(ErrorCode.NOT_CONTROLLER) from None
 
     async def _carry_out(self, view: View, decision: Decision[Any]) -> Any:
         if decision.records:
@@ -152,7 +166,10 @@ class ActiveController:
             fenced: int | None = 0
             while self._view is not None and fenced is not None:
                 decision = fence_stale_broker(self._view, self.sessions, self._now_ms())
-                fenced = await self._carry_out(self._view, decision)
+                try:
+                    fenced = await self._carry_out(self._view, decision)
+                except NotLeaderError:
+                    return
 
 
 Decide: TypeAlias = Callable[[ActiveController, View, Any, int], Decision[Any]]
@@ -165,6 +182,13 @@ def _register(
     return register_broker(view, controller.sessions, request, now_ms)
 
 
+def _update_features(
+    controller: ActiveController, view: View, request: UpdateFeaturesRequest, now_ms: int
+) -> Decision[Any]:
+    view.settings = replace(view.settings, quorum_ids=controller.quorum.voter_ids)
+    return update_features(view, request)
+
+
 COMMANDS: Final[Mapping[type[Request], Decide]] = MappingProxyType(
     {
         AllocateProducerIdsRequest: lambda c, view, request, _: allocate_producer_ids(
@@ -172,16 +196,23 @@ COMMANDS: Final[Mapping[type[Request], Decide]] = MappingProxyType(
         ),
         AlterClientQuotasRequest: lambda c, view, request, _: alter_client_quotas(view, request),
         AlterConfigsRequest: lambda c, view, request, _: replace_configs(view, request),
+        AlterPartitionRequest: lambda c, view, request, _: alter_partition(view, request),
         AlterPartitionReassignmentsRequest: lambda c, view, request, _: alter_reassignments(
             view, request
         ),
         AlterUserScramCredentialsRequest: lambda c, view, request, _: alter_scram_credentials(
             view, request
         ),
+        AssignReplicasToDirsRequest: lambda c, view, request, _: assign_replicas_to_dirs(
+            view, request
+        ),
         BrokerHeartbeatRequest: lambda c, view, request, now_ms: heartbeat(
             view, c.sessions, request, now_ms
         ),
         BrokerRegistrationRequest: _register,
+        ControllerRegistrationRequest: lambda c, view, request, _: register_controller(
+            view, request
+        ),
         CreatePartitionsRequest: lambda c, view, request, _: create_partitions(
             view, request, c.rng
         ),
@@ -197,6 +228,6 @@ COMMANDS: Final[Mapping[type[Request], Decide]] = MappingProxyType(
         UnregisterBrokerRequest: lambda c, view, request, _: unregister_broker(
             view, c.sessions, request
         ),
-        UpdateFeaturesRequest: lambda c, view, request, _: update_features(view, request),
+        UpdateFeaturesRequest: _update_features,
     }
 )

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Final
 
 from snakka.apis.context import Controller
+from snakka.controller.decision import RefusedError
 from snakka.metadata.versions import SUPPORTED_FEATURES
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.messages.broker_heartbeat import (
@@ -31,6 +32,8 @@ log = logging.getLogger(__name__)
 _REGISTRATION_VERSION: Final = 4
 _HEARTBEAT_VERSION: Final = 2
 _RETRY_S: Final = 0.05
+_REGISTRATION_RETRY_S: Final = 0.25
+_TRY_AGAIN: Final = (ErrorCode.DUPLICATE_BROKER_REGISTRATION, ErrorCode.REQUEST_TIMED_OUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,7 @@ class Registration:
     log_dirs: Sequence[Uuid]
     previous_broker_epoch: int  # of the last clean shutdown, or -1
     heartbeat_interval_ms: int
+    registration_timeout_ms: int
     shutdown_timeout_ms: int
 
 
@@ -66,7 +70,7 @@ class Membership:
 
     async def __aenter__(self) -> "Membership":
         self.broker_epoch = await self._register()
-        while (await self._beat()).is_fenced:
+        while (beat := await self._find_beat()) is None or beat.is_fenced:
             await asyncio.sleep(_RETRY_S)
         self._beating = asyncio.get_running_loop().create_task(self._keep_beating())
         return self
@@ -80,12 +84,24 @@ class Membership:
         self._beating.cancel()
         try:
             async with asyncio.timeout(self._registration.shutdown_timeout_ms / 1000):
-                while not (await self._beat(want_shut_down=True)).should_shut_down:
+                while not await self._is_let_go():
                     await asyncio.sleep(_RETRY_S)
         except TimeoutError:
             log.warning("leaving without the controller's consent")
 
     async def _register(self) -> int:
+        """Its new epoch. A process that was here before may have to be missed first."""
+        loop = asyncio.get_running_loop()
+        deadline_s = loop.time() + self._registration.registration_timeout_ms / 1000
+        while True:
+            try:
+                return await self._try_to_register()
+            except RefusedError as refused:
+                if refused.code not in _TRY_AGAIN or loop.time() >= deadline_s:
+                    raise RegistrationError(f"no controller takes this broker: {refused}") from None
+            await asyncio.sleep(_REGISTRATION_RETRY_S)
+
+    async def _try_to_register(self) -> int:
         said = self._registration
         request = BrokerRegistrationRequest(
             broker_id=said.broker_id,
@@ -106,7 +122,7 @@ class Membership:
             request, _REGISTRATION_VERSION, BrokerRegistrationResponse
         )
         if answer.error_code:
-            raise RegistrationError(ErrorCode(answer.error_code).message)
+            raise RefusedError(ErrorCode(answer.error_code))
         return answer.broker_epoch
 
     async def _beat(self, *, want_shut_down: bool = False) -> BrokerHeartbeatResponse:
@@ -119,9 +135,24 @@ class Membership:
         )
         return await self._controller.ask(request, _HEARTBEAT_VERSION, BrokerHeartbeatResponse)
 
+    async def _find_beat(self, *, want_shut_down: bool = False) -> BrokerHeartbeatResponse | None:
+        """The controller's answer, unless there is none or it is that of another process."""
+        try:
+            answer = await self._beat(want_shut_down=want_shut_down)
+        except RefusedError as refused:
+            log.warning("no controller hears of this broker: %s", refused)
+            return None
+        if answer.error_code:
+            log.warning("heartbeat refused: %s", ErrorCode(answer.error_code).message)
+            return None
+        return answer
+
+    async def _is_let_go(self) -> bool:
+        """Whether there is nothing more to wait for; without a controller nobody lets it go."""
+        answer = await self._find_beat(want_shut_down=True)
+        return answer is None or answer.should_shut_down
+
     async def _keep_beating(self) -> None:
         while True:
             await asyncio.sleep(self._registration.heartbeat_interval_ms / 1000)
-            answer = await self._beat()
-            if answer.error_code:
-                log.warning("heartbeat refused: %s", ErrorCode(answer.error_code).message)
+            await self._find_beat()

@@ -5,17 +5,21 @@ Syncs of the log run in a thread, one at a time; what is appended meanwhile shar
 Committed records are handed to `on_committed` in order, and before anybody who submitted them is
 told.
 
-Not here: requests to other replicas. With more than one voter they will go through net/peer.py;
-until then a quorum has one voter, and a request that the core wants to send fails at once.
+Requests of other nodes are answered in their own time; those to others go out through `send`.
+
+Not here: connections (quorum_peers.py).
 """
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import suppress
 from types import TracebackType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
+from snakka.apis.context import QuorumFacts
+from snakka.client.errors import ClientError, UnsupportedRequestError
 from snakka.metadata.image import Provenance
 from snakka.node.election_file import write_election
 from snakka.node.metadata_follower import Committed
@@ -23,13 +27,17 @@ from snakka.node.metadata_log import MetadataLog
 from snakka.node.snapshot_files import SnapshotFiles
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.records.batch import Batch, batches
-from snakka.quorum.ready import Flush
+from snakka.protocol.schema import Request, Response
+from snakka.quorum.peers import Node
+from snakka.quorum.ready import Flush, Inbound, Outbound
 from snakka.quorum.replica import NotLeaderError, QuorumReplica
+from snakka.quorum.replies import find_leader_endpoint
 from snakka.storage.disk import Disk
 
 log = logging.getLogger(__name__)
 
 _READ_BYTES: Final = 4 * 1024 * 1024
+_SHUTDOWN_TIMEOUT_S: Final = 5.0
 
 
 class _Submission(NamedTuple):
@@ -51,6 +59,7 @@ class QuorumDriver:
         disk: Disk,
         election_path: str,
         *,
+        send: Callable[[Outbound], Awaitable[Response]],
         now_ms: Callable[[], int],
         on_committed: Callable[[Committed], None],
         on_snapshot: Callable[[Iterator[bytes], Provenance], None],
@@ -61,6 +70,7 @@ class QuorumDriver:
         self._snapshots = snapshots
         self._disk = disk
         self._election_path = election_path
+        self._send = send
         self._now_ms = now_ms
         self._on_committed = on_committed
         self._on_snapshot = on_snapshot
@@ -70,7 +80,14 @@ class QuorumDriver:
         self._led_epoch: int | None = None
         self._submissions: deque[_Submission] = deque()
         self._timer: asyncio.TimerHandle | None = None
-        self._flushes: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._asking: dict[int, asyncio.Future[Response]] = {}
+        self._next_token = 0
+        self._leader: tuple[int, int | None] = (-1, None)
+        self._leader_changed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._sending: set[asyncio.Task[None]] = set()
+        self._has_shut_down = asyncio.Event()
+        self._has_ended = False
 
     async def __aenter__(self) -> "QuorumDriver":
         self._loop = asyncio.get_running_loop()
@@ -83,11 +100,19 @@ class QuorumDriver:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        """Hands over leadership, where there is somebody to take it."""
+        self._replica.shut_down(self._now_ms())
+        self._after_event()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._has_shut_down.wait(), _SHUTDOWN_TIMEOUT_S)
+        self._has_ended = True
         if self._timer is not None:
             self._timer.cancel()
-        while self._flushes:
-            await asyncio.gather(*self._flushes)
         self._end_submissions()
+        for task in self._sending:
+            task.cancel()
+        while self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
         self._log.log.shut_down()
 
     @property
@@ -98,6 +123,39 @@ class QuorumDriver:
     def end_offset(self) -> int:
         """The offset of the next record."""
         return self._log.end.offset
+
+    @property
+    def facts(self) -> QuorumFacts:
+        return QuorumFacts(self._replica.leader_id, self._replica.kraft_version)
+
+    @property
+    def voter_ids(self) -> frozenset[int]:
+        return frozenset(self._replica.voters.ids)
+
+    def find_leader(self) -> Node | None:
+        """Where the leader of this epoch is, as far as this node knows."""
+        leader_id = self._replica.leader_id
+        endpoint = find_leader_endpoint(self._replica.quorum)
+        if leader_id is None or endpoint is None:
+            return None
+        return Node(leader_id, endpoint.host, endpoint.port)
+
+    async def leader_changed(self) -> None:
+        """Returns once there is another leader, or none, or the first."""
+        await asyncio.shield(self._leader_changed)
+
+    async def answer(self, request: Request, version: int) -> Response:
+        """What this replica says to another node, or to an administrator."""
+        self._next_token += 1
+        token = self._next_token
+        answer: asyncio.Future[Response] = self._loop.create_future()
+        self._asking[token] = answer
+        self._replica.receive(Inbound(token, version, request), self._now_ms())
+        self._after_event()
+        try:
+            return await answer
+        finally:
+            self._asking.pop(token, None)
 
     def submit(self, records: Sequence[bytes]) -> asyncio.Future[None]:
         """Appends records as one batch; done once they are committed, and applied here."""
@@ -112,17 +170,37 @@ class QuorumDriver:
         while ready := self._replica.take_ready():
             if ready.election is not None:
                 write_election(self._disk, self._election_path, ready.election)
-            for request in ready.requests:
-                self._replica.fail(
-                    request.correlation_id, ErrorCode.NETWORK_EXCEPTION, self._now_ms()
-                )
+            for request in () if self._has_ended else ready.requests:
+                self._start(self._exchange(request), self._sending)
+            for reply in ready.replies:
+                answer = self._asking.get(cast(int, reply.token))
+                if answer is not None and not answer.done():
+                    answer.set_result(reply.message)
             if ready.flush is not None:
-                task = self._loop.create_task(self._flush(ready.flush))
-                self._flushes.add(task)
-                task.add_done_callback(self._flushes.discard)
+                self._start(self._flush(ready.flush), self._tasks)
         self._apply_committed()
         self._tell_leadership()
         self._set_timer()
+        if self._replica.has_shut_down:
+            self._has_shut_down.set()
+
+    def _start(self, work: Coroutine[None, None, None], tasks: set[asyncio.Task[None]]) -> None:
+        task = self._loop.create_task(work)
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    async def _exchange(self, outbound: Outbound) -> None:
+        """Sends a request, and reports what became of it."""
+        correlation_id = outbound.correlation_id
+        try:
+            response = await self._send(outbound)
+        except UnsupportedRequestError:
+            self._replica.fail(correlation_id, ErrorCode.UNSUPPORTED_VERSION, self._now_ms())
+        except ClientError:
+            self._replica.fail(correlation_id, ErrorCode.NETWORK_EXCEPTION, self._now_ms())
+        else:
+            self._replica.respond(correlation_id, response, self._now_ms())
+        self._after_event()
 
     async def _flush(self, flush: Flush) -> None:
         unflushed = self._log.log.begin_flush()
@@ -167,6 +245,11 @@ class QuorumDriver:
 
     def _tell_leadership(self) -> None:
         """A leader is told of once everything before its epoch is applied."""
+        leader = (self._replica.epoch, self._replica.leader_id)
+        if leader != self._leader:
+            self._leader = leader
+            self._leader_changed.set_result(None)
+            self._leader_changed = self._loop.create_future()
         epoch = self._replica.epoch if self._replica.is_leader else None
         is_behind = self._applied_offset < self._log.end.offset
         if epoch is not None and self._led_epoch is None and is_behind:
@@ -187,6 +270,8 @@ class QuorumDriver:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        if self._has_ended:
+            return
         now_ms = self._now_ms()
         deadline_ms = self._replica.next_deadline_ms(now_ms)
         if deadline_ms is not None:

@@ -12,7 +12,8 @@ class QuorumConfig:
     retry_backoff_ms: int = 20  # retry.backoff.ms
     auto_join_enable: bool = False  # auto.join.enable
     fetch_max_wait_ms: int = 500
-    fetch_max_bytes: int = 8 * 1024 * 1024
+    fetch_max_bytes: int = 8 * 1024 * 1024  # fetch.max.bytes
+    fetch_snapshot_max_bytes: int = 8 * 1024 * 1024  # fetch.snapshot.max.bytes
     batch_max_bytes: int = 8 * 1024 * 1024
     voter_lag_ms_max: int = 10_000  # how long ago a new voter may have been caught up
     observer_timeout_ms: int = 300_000  # until one that does not fetch is forgotten

@@ -77,6 +77,8 @@ _HANDLERS: Final[dict[type[Request], _Handler]] = {
     UpdateRaftVoterRequest: handle_update,
 }
 
+QUORUM_REQUESTS: Final = frozenset(_HANDLERS)
+
 
 class NotLeaderError(Exception):
     """Only the leader appends."""

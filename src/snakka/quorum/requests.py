@@ -130,7 +130,7 @@ def fetch_snapshot_request(
     return fetch_snapshot.FetchSnapshotRequest(
         cluster_id=quorum.local.cluster_id,
         replica_id=quorum.local.key.id,
-        max_bytes=quorum.config.fetch_max_bytes,
+        max_bytes=quorum.config.fetch_snapshot_max_bytes,
         topics=[fetch_snapshot.RequestTopicSnapshot(name=TOPIC, partitions=[partition])],
     )
 

@@ -56,7 +56,7 @@ def _chunk(
         return fetch_snapshot_reply(quorum, inbound, ErrorCode.SNAPSHOT_NOT_FOUND, snapshot_id)
     if not 0 <= partition.position < size_bytes:
         return fetch_snapshot_reply(quorum, inbound, ErrorCode.POSITION_OUT_OF_RANGE, snapshot_id)
-    max_bytes = max(1, min(request.max_bytes, quorum.config.fetch_max_bytes))
+    max_bytes = max(1, min(request.max_bytes, quorum.config.fetch_snapshot_max_bytes))
     return fetch_snapshot_reply(
         quorum,
         inbound,

@@ -15,7 +15,7 @@ from snakka.protocol.api_keys import ApiKey, request_type
 from snakka.protocol.codec import decoder
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.frames import read_request_header, write_response
-from snakka.testing.refusals import refusal
+from snakka.protocol.refusals import refusal
 
 
 @dataclass(slots=True)

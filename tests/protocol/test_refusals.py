@@ -16,8 +16,8 @@ from snakka.protocol.messages.produce import (
     ProduceRequest,
     TopicProduceData,
 )
+from snakka.protocol.refusals import refusal
 from snakka.protocol.types import Buffer
-from snakka.testing.refusals import refusal
 from tests.protocol.messages import Values
 
 REFUSED = ErrorCode.NOT_COORDINATOR
