@@ -17,9 +17,9 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from tests.compat.broker_process import BrokerProcess
 from tests.compat.copier import NAME
 
-KILLS = int(os.environ.get("COPIER_KILLS", "9"))
+KILLS = int(os.environ.get("COPIER_KILLS", "6"))
 PARTITIONS = 3
-RECORDS_PER_LIFE = 40
+RECORDS_PER_LIFE = 120  # more than it can copy in that time
 TRANSACTIONS_PER_LIFE = 6
 TIMEOUT_S = 60
 
@@ -61,15 +61,15 @@ class CopierProcess:
         self.kill()
 
 
-def prepare(broker: BrokerProcess, count: int) -> list[bytes]:
+def create_topics(broker: BrokerProcess) -> None:
     admin = AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 0})
     made = admin.create_topics([NewTopic(name, PARTITIONS, 1) for name in ("in", "out")])
     for each in made.values():
         each.result(TIMEOUT_S)
-    values = [b"%d" % number for number in range(count)]
-    producer = Producer(
-        {"bootstrap.servers": broker.bootstrap, "enable.idempotence": True, "log_level": 0}
-    )
+
+
+def feed(producer: Producer, numbers: range) -> list[bytes]:
+    values = [b"%d" % number for number in numbers]
     for value in values:
         producer.produce("in", value, key=value)
     assert producer.flush(TIMEOUT_S) == 0
@@ -120,9 +120,14 @@ def test_every_input_is_copied_exactly_once_through_all_kills(tmp_path: Path) ->
     # pitfalls 2 and 47
     rng = random.Random(5)
     broker = BrokerProcess(tmp_path / "broker").start()
-    values = prepare(broker, KILLS * RECORDS_PER_LIFE)
+    create_topics(broker)
+    source = Producer(
+        {"bootstrap.servers": broker.bootstrap, "enable.idempotence": True, "log_level": 0}
+    )
+    values: list[bytes] = []
     with CopierProcess(broker) as copier:
         for kill in range(KILLS):
+            values += feed(source, range(len(values), len(values) + RECORDS_PER_LIFE))
             copier.keep_running()
             copier.begin(rng.randint(0, TRANSACTIONS_PER_LIFE))
             time.sleep(rng.uniform(0.0, 0.02))  # anywhere in a transaction, or between two

@@ -241,5 +241,7 @@ class TransactionMachine:
         return min(client_version, self._find_version())
 
 
-def _decided(metadata: TransactionMetadata) -> tuple[int, int, State]:
-    return metadata.producer_id, metadata.producer_epoch, metadata.state
+def _decided(metadata: TransactionMetadata) -> tuple[object, ...]:
+    """What tells one prepared transaction from all others, those of the same epoch included."""
+    times_ms = metadata.started_at_ms, metadata.updated_at_ms
+    return metadata.producer_id, metadata.producer_epoch, metadata.state, times_ms

@@ -199,6 +199,7 @@ class Transactions:
     async def _init_transactional(
         self, request: InitProducerIdRequest, transactional_id: str
     ) -> Producer:
+        _check_name(transactional_id)
         timeout_ms = request.transaction_timeout_ms
         if not 0 < timeout_ms <= self._settings.max_timeout_ms:
             raise CoordinatorError(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
@@ -240,10 +241,14 @@ class Transactions:
         return await self._execute(transactional_id, command(producer_id))
 
     async def _execute(self, transactional_id: str, command: Command[TransactionMachine, R]) -> R:
-        if not transactional_id:
-            raise CoordinatorError(ErrorCode.INVALID_REQUEST)
+        _check_name(transactional_id)
         index = partition_for(transactional_id, self._partition_count())
         return await self._runtime.get(index).execute(command)
+
+
+def _check_name(transactional_id: str) -> None:
+    if not transactional_id:
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST)
 
 
 def _initialized(producer: Producer) -> InitProducerIdResponse:
