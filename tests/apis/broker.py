@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -105,7 +106,7 @@ class TestBroker:
             files, str(path), random.Random(1), lambda _: LogConfig(), now_ms=NOW_MS
         )
         self._directory = opened.directory
-        services = Services(
+        self._services = Services(
             cluster_id="test-cluster",
             config=BrokerConfig({"node.id": str(NODE_ID), "process.roles": "broker"}),
             listeners=Listeners.BROKER,
@@ -124,7 +125,12 @@ class TestBroker:
             markers=cast(LocalMarkers, Nobody()),
             now_ms=lambda: self.now_ms,
         )
-        self._dispatcher = Dispatcher(services)
+        self._dispatcher = Dispatcher(self._services)
+
+    def use(self, **services: object) -> None:
+        """Real ones, where a test reaches them."""
+        self._services = replace(self._services, **services)  # type: ignore[arg-type]
+        self._dispatcher = Dispatcher(self._services)
 
     def create(
         self,

@@ -1,6 +1,7 @@
 """Transactions as clients that we did not write make them, in both versions of the protocol."""
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ from confluent_kafka import (
     TopicPartition,
 )
 
+from snakka.coordinators.partitioning import partition_for
+from snakka.coordinators.transactions.metadata import State
 from tests.compat.broker_process import BrokerProcess
 from tests.compat.java_oracle import JAVA_SOURCES, JavaProgram, classpath, require
 
@@ -298,3 +301,27 @@ def test_kafka_transactions_sh(broker: BrokerProcess) -> None:
             broker, "find-hanging", "--broker-id", "1", "--max-transaction-timeout", "0"
         )
         assert "seen-by-tools" not in hanging  # it is open, and somebody will end it
+
+
+@version_2
+def test_kafkas_dump_reads_the_transaction_log(broker: BrokerProcess, java: JavaProgram) -> None:
+    at = broker.bootstrap
+    play(java, f"open e {at} java-dumped 60000", "init e", "begin e", "send e dumped 0 x")
+    play(java, "commit e", "begin e", "send e dumped 0 x", "abort e", "close e")
+    data = broker.log.parent / "data"
+    index = partition_for("java-dumped", 50)
+    file = data / f"__transaction_state-{index}" / f"{0:020d}.log"
+    name = "org.apache.kafka.tools.DumpLogSegments"
+    command = ["java", "-XX:TieredStopAtLevel=1", "-cp", classpath(), name]
+    options = ["--transaction-log-decoder", "--deep-iteration", "--files", str(file)]
+    ran = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
+    lines = [line for line in ran.stdout.splitlines() if '"java-dumped"' in line]
+    values = [json.loads(line.partition("payload: ")[2])["data"] for line in lines]
+    # Version 2 has an epoch for each transaction: the next one begins with its end.
+    assert [(State(each["transactionStatus"]).title, each["producerEpoch"]) for each in values] == [
+        ("Empty", 0),
+        *(("Ongoing", 0), ("PrepareCommit", 1), ("CompleteCommit", 1)),
+        *(("Ongoing", 1), ("PrepareAbort", 2), ("CompleteAbort", 2)),
+    ]
+    assert values[1]["transactionPartitions"] == [{"topic": "dumped", "partitionIds": [0]}]
+    assert [each.get("clientTransactionVersion") for each in values] == [None] + [2] * 6

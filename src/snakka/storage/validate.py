@@ -42,7 +42,9 @@ def read_leader_batch(
     """The header of the one batch that a leader appends at a time; raises what is wrong with it."""
     header = BatchHeader.read(buffer)
     size_bytes = header.batch_length + PREFIX_BYTES
-    if size_bytes > config.max_message_bytes:
+    # A marker has to fit: without it the transaction would stay open for ever.
+    is_marker = origin is AppendOrigin.COORDINATOR and header.attributes & CONTROL_BIT
+    if size_bytes > config.max_message_bytes and not is_marker:
         raise RecordTooLargeError(
             f"a batch of {size_bytes} bytes is over max.message.bytes={config.max_message_bytes}"
         )
