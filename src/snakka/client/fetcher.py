@@ -111,10 +111,10 @@ class Fetcher:
             for placement in (Placement.COMMITTED, Placement.RESET):
                 lost = [p for p, each in self._due() if each.placement is placement]
                 if lost:
-                    self._tasks.once(placement, self._find_positions(lost, placement))
+                    self._tasks.once(placement, self._find_positions, lost, placement)
             for node_id in self._nodes():
                 if self._fetched_bytes < self._settings.fetch_max_bytes:
-                    self._tasks.once(node_id, self._fetch(node_id))
+                    self._tasks.once(node_id, self._fetch, node_id)
             await self._wake.wait()
 
     def _due(self) -> Iterator[tuple[TopicPartition, Reading]]:
@@ -128,7 +128,7 @@ class Fetcher:
         for partition, reading in self._due():
             leader = self._cluster.find_leader(*partition)
             if leader is None:
-                self._tasks.once(partition, self._look_for_leader(partition, reading))
+                self._tasks.once(partition, self._look_for_leader, partition, reading)
             elif reading.is_placed and not reading.is_paused:
                 nodes.add(leader)
         return nodes

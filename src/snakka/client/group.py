@@ -57,7 +57,7 @@ class Group:
         return self.was_fenced or self.failure is not None or self.membership.must_reconcile
 
     def start(self) -> None:
-        self._tasks.once("heartbeats", self._run())
+        self._tasks.once("heartbeats", self._run)
 
     def poke(self) -> None:
         """There is something to tell the coordinator."""

@@ -150,6 +150,7 @@ class Producer:
         if self._transactions is not None:
             self._accumulator.adopt(await self._transactions.initialize())
             self._sender.produce_version_max = self._transactions.produce_version_max
+            self._sender.must_announce = self._transactions.must_announce
             self._sender.announce = self._transactions.announce
         elif self._settings.enable_idempotence:
             self._accumulator.adopt(await self._new_identity())

@@ -10,8 +10,8 @@ Not here: which batches are due and in what order (batching.py), what becomes of
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Callable, Coroutine, Iterable
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Final
 
 from snakka.client.backoff import Backoff
 from snakka.client.batching import Accumulator, BatchingSettings, ProducerBatch, Written
@@ -35,7 +35,6 @@ from snakka.protocol.types import ZERO_UUID, Uuid
 REQUESTS_IN_FLIGHT_MAX: Final = 5  # of a node
 
 Sent = list[ProducerBatch]
-Announce = Callable[[TopicPartition], Coroutine[Any, Any, None] | None]
 
 
 class Sender:
@@ -68,8 +67,9 @@ class Sender:
             cluster.settings.retry_backoff_ms, cluster.settings.retry_backoff_max_ms
         )
         self.produce_version_max: int | None = None
-        # Brings a partition into the transaction; None where it can be written to as it is.
-        self.announce: Announce = lambda _: None
+        # Of a transaction: whether a partition is to be brought into it first, and doing so.
+        self.must_announce: Callable[[TopicPartition], bool] = lambda _: False
+        self.announce: Callable[[TopicPartition], Awaitable[None]]
 
     def start(self) -> None:
         self._tasks.spawn(self._run())
@@ -118,15 +118,15 @@ class Sender:
         for partition in ready:
             leader = self._cluster.find_leader(*partition)
             if leader is None:
-                self._tasks.once(partition, self._look_for_leader(partition))
-            elif (announcing := self.announce(partition)) is not None:
-                self._tasks.once(("announcing", partition), self._announce(partition, announcing))
+                self._tasks.once(partition, self._look_for_leader, partition)
+            elif self.must_announce(partition):
+                self._tasks.once(("announcing", partition), self._announce, partition)
             else:
                 by_node[leader].append(partition)
         for node_id, partitions in by_node.items():
             connection = self._cluster.find_connection(node_id)
             if connection is None:
-                self._tasks.once(node_id, self._connect(node_id, partitions))
+                self._tasks.once(node_id, self._connect, node_id, partitions)
             elif self._in_flight[node_id] < REQUESTS_IN_FLIGHT_MAX:
                 self._send(node_id, connection, partitions)
 
@@ -242,9 +242,9 @@ class Sender:
                 self._accumulator.abandon(error, partition)
                 self._on_given_up(error)
 
-    async def _announce(self, partition: TopicPartition, work: Coroutine[Any, Any, None]) -> None:
+    async def _announce(self, partition: TopicPartition) -> None:
         try:
-            await work
+            await self.announce(partition)
         except ClientError as error:
             self._accumulator.abandon(error, partition)
             self._on_given_up(error)

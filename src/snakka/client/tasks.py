@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Hashable
-from typing import Any
+from typing import Any, TypeVarTuple
+
+_A = TypeVarTuple("_A")
 
 
 class Tasks:
@@ -18,22 +20,27 @@ class Tasks:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def once(self, key: Hashable, work: Coroutine[Any, Any, None]) -> None:
+    def once(
+        self,
+        key: Hashable,
+        work: Callable[[*_A], Coroutine[Any, Any, None]],
+        *arguments: *_A,
+    ) -> None:
         """Begins what has not begun yet; `on_done` is called after it."""
-        if key in self._busy:
-            work.close()
-            return
-        self._busy.add(key)
-        self.spawn(self._until_done(key, work))
+        if key not in self._busy:
+            self._busy.add(key)
+            self.spawn(self._until_done(key, lambda: work(*arguments)))
 
     async def close(self) -> None:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _until_done(self, key: Hashable, work: Coroutine[Any, Any, None]) -> None:
+    async def _until_done(
+        self, key: Hashable, work: Callable[[], Coroutine[Any, Any, None]]
+    ) -> None:
         try:
-            await work
+            await work()
         finally:
             self._busy.discard(key)
             self._on_done()

@@ -7,9 +7,9 @@ written to, and an abort is followed by a new epoch, since numbers of records we
 Not here: sending batches (sender.py), the calls of a user (producer.py).
 """
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from enum import Enum, auto
-from typing import Any, Final
+from typing import Final
 
 from snakka.client.batching import Identity
 from snakka.client.cluster import COORDINATOR_LANE, Cluster, CoordinatorType
@@ -95,12 +95,36 @@ class Transactions:
         """Raises where records cannot be part of a transaction now."""
         self._expect(_State.UNDER_WAY)
 
-    def announce(self, partition: TopicPartition) -> Coroutine[Any, Any, None] | None:
-        """Brings a partition in; None where it can be written to as it is."""
+    def must_announce(self, partition: TopicPartition) -> bool:
+        """Whether a partition is to be brought in before it is written to."""
         self._is_used = True
-        if self.is_v2 or partition in self._partitions:
-            return None
-        return self._add(partition)
+        return not self.is_v2 and partition not in self._partitions
+
+    async def announce(self, partition: TopicPartition) -> None:
+        """Brings a partition in."""
+        topic = AddPartitionsToTxnTopic(name=partition.topic, partitions=[partition.partition])
+        request = AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id=self._id,
+            v3_and_below_producer_id=self._identity.producer_id,
+            v3_and_below_producer_epoch=self._identity.epoch,
+            v3_and_below_topics=[topic],
+            transactions=[],
+        )
+
+        async def attempt() -> None:
+            answer = await self._cluster.ask_coordinator(
+                self._id,
+                CoordinatorType.TRANSACTION,
+                request,
+                AddPartitionsToTxnResponse,
+                version=_ADD_PARTITIONS_BY_CLIENTS,
+            )
+            for topic in answer.results_by_topic_v3_and_below:
+                for result in topic.results_by_partition:
+                    check(result.partition_error_code)
+
+        await self._cluster.retrying(attempt)
+        self._partitions.add(partition)
 
     async def send_offsets(
         self, offsets: Mapping[TopicPartition, CommittedOffset], member: GroupMember
@@ -176,31 +200,6 @@ class Transactions:
             self._identity = Identity(answer.producer_id, answer.producer_epoch)
         elif not is_committed:
             await self.initialize()
-
-    async def _add(self, partition: TopicPartition) -> None:
-        topic = AddPartitionsToTxnTopic(name=partition.topic, partitions=[partition.partition])
-        request = AddPartitionsToTxnRequest(
-            v3_and_below_transactional_id=self._id,
-            v3_and_below_producer_id=self._identity.producer_id,
-            v3_and_below_producer_epoch=self._identity.epoch,
-            v3_and_below_topics=[topic],
-            transactions=[],
-        )
-
-        async def attempt() -> None:
-            answer = await self._cluster.ask_coordinator(
-                self._id,
-                CoordinatorType.TRANSACTION,
-                request,
-                AddPartitionsToTxnResponse,
-                version=_ADD_PARTITIONS_BY_CLIENTS,
-            )
-            for topic in answer.results_by_topic_v3_and_below:
-                for result in topic.results_by_partition:
-                    check(result.partition_error_code)
-
-        await self._cluster.retrying(attempt)
-        self._partitions.add(partition)
 
     async def _add_offsets(self, group_id: str) -> None:
         request = AddOffsetsToTxnRequest(
