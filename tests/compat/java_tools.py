@@ -1,9 +1,10 @@
 """Apache Kafka's own tools, as `kafka-*.sh` start them, but many in one JVM."""
 
-import base64
+import json
+import subprocess
 
 from tests.compat.broker_process import BrokerProcess
-from tests.compat.java_oracle import JAVA_SOURCES, JavaProgram
+from tests.compat.java_oracle import JAVA_SOURCES, JavaProgram, classpath
 
 TOOLS = "org.apache.kafka.tools"
 CONFIG_COMMAND = "kafka.admin.ConfigCommand"
@@ -14,20 +15,40 @@ class JavaTools(JavaProgram):
 
     def __init__(self, broker: BrokerProcess) -> None:
         super().__init__(JAVA_SOURCES / "Tools.java")
-        self._bootstrap = broker.bootstrap
+        self.bootstrap = ("--bootstrap-server", broker.bootstrap)
 
-    def run(self, name: str, *arguments: str) -> str:
-        """What a tool prints; it must end well."""
-        status, printed = self._run(name, arguments)
-        assert status == 0, printed
+    def run(self, name: str, *arguments: str, text: str = "") -> str:
+        """What a tool prints on reading `text`; it must end well."""
+        return self.run_bare(name, *self.bootstrap, *arguments, text=text)
+
+    def run_bare(self, name: str, *arguments: str, text: str = "") -> str:
+        """One that wants the broker's address elsewhere among its arguments, or not at all."""
+        status, printed, complained = self._run(name, arguments, text)
+        assert status == 0, printed + complained
         return printed
 
     def refusal(self, name: str, *arguments: str) -> str:
         """What a tool prints that does not get what it asks for."""
-        return self._run(name, arguments)[1]
+        _, printed, complained = self._run(name, (*self.bootstrap, *arguments), "")
+        return printed + complained
 
-    def _run(self, name: str, arguments: tuple[str, ...]) -> tuple[int, str]:
-        main_class = name if "." in name else f"{TOOLS}.{name}"
-        words = [main_class, "--bootstrap-server", self._bootstrap, *arguments]
-        status, _, printed = self.ask("\t".join(words)).partition(" ")
-        return int(status), base64.b64decode(printed).decode()
+    def run_alone(self, name: str, *arguments: str) -> str:
+        """In a process of its own: some do their last things when that ends."""
+        ran = subprocess.run(
+            [
+                *("java", "-XX:TieredStopAtLevel=1", "-cp", classpath(), f"{TOOLS}.{name}"),
+                *(*self.bootstrap, *arguments),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        return ran.stdout
+
+    def _run(self, name: str, arguments: tuple[str, ...], text: str) -> tuple[int, str, str]:
+        tool = name if name == CONFIG_COMMAND else f"{TOOLS}.{name}"
+        order = {"tool": tool, "words": arguments, "input": text}
+        answer = json.loads(self.ask(json.dumps(order)))
+        return answer["status"], answer["printed"], answer["complained"]
