@@ -13,7 +13,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import NoReturn
+from typing import NoReturn, Self
 
 import pytest
 
@@ -136,7 +136,7 @@ class JavaProgram:
         self._process.kill()
         self._process.wait()
 
-    def __enter__(self) -> "JavaProgram":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -1,4 +1,4 @@
-"""Apache Kafka's own tools, as `kafka-*.sh` start them, but many in one process."""
+"""Apache Kafka's own tools, as `kafka-*.sh` start them, but many in one JVM."""
 
 import json
 import subprocess
@@ -10,19 +10,30 @@ TOOLS = "org.apache.kafka.tools"
 CONFIG_COMMAND = "kafka.admin.ConfigCommand"
 
 
-class Tools:
-    """Kafka's tools against one broker, in one running machine of Java's."""
+class JavaTools(JavaProgram):
+    """Runs them against one broker. A context manager."""
 
-    def __init__(self, broker: BrokerProcess, program: JavaProgram) -> None:
+    def __init__(self, broker: BrokerProcess) -> None:
+        super().__init__(JAVA_SOURCES / "Tools.java")
         self.bootstrap = ("--bootstrap-server", broker.bootstrap)
-        self._program = program
 
-    def __call__(self, name: str, *arguments: str, text: str = "", fails: bool = False) -> str:
-        """As `run_tool`, told where the broker is."""
-        return run_tool(self._program, name, *self.bootstrap, *arguments, text=text, fails=fails)
+    def run(self, name: str, *arguments: str, text: str = "") -> str:
+        """What a tool prints on reading `text`; it must end well."""
+        return self.run_bare(name, *self.bootstrap, *arguments, text=text)
 
-    def alone(self, name: str, *arguments: str) -> str:
-        """In a process of its own, for a tool that does its last things when its process ends."""
+    def run_bare(self, name: str, *arguments: str, text: str = "") -> str:
+        """One that wants the broker's address elsewhere among its arguments, or not at all."""
+        status, printed, complained = self._run(name, arguments, text)
+        assert status == 0, printed + complained
+        return printed
+
+    def refusal(self, name: str, *arguments: str) -> str:
+        """What a tool prints that does not get what it asks for."""
+        _, printed, complained = self._run(name, (*self.bootstrap, *arguments), "")
+        return printed + complained
+
+    def run_alone(self, name: str, *arguments: str) -> str:
+        """In a process of its own: some do their last things when that ends."""
         ran = subprocess.run(
             [
                 *("java", "-XX:TieredStopAtLevel=1", "-cp", classpath(), f"{TOOLS}.{name}"),
@@ -36,20 +47,8 @@ class Tools:
         assert ran.returncode == 0, ran.stdout + ran.stderr
         return ran.stdout
 
-
-def running_tools() -> JavaProgram:
-    """The machine that runs them. A context manager."""
-    return JavaProgram(JAVA_SOURCES / "Tools.java")
-
-
-def run_tool(
-    program: JavaProgram, name: str, *arguments: str, text: str = "", fails: bool = False
-) -> str:
-    """What a tool prints; it must end well, or is to fail."""
-    tool = name if name.startswith("kafka.") else f"{TOOLS}.{name}"
-    order = {"tool": tool, "arguments": arguments, "input": text}
-    answer = json.loads(program.ask(json.dumps(order)))
-    printed: str = answer["printed"]
-    everything = printed + answer["complained"]
-    assert (answer["status"] != 0) == fails, everything
-    return everything if fails else printed
+    def _run(self, name: str, arguments: tuple[str, ...], text: str) -> tuple[int, str, str]:
+        tool = name if name == CONFIG_COMMAND else f"{TOOLS}.{name}"
+        order = {"tool": tool, "words": arguments, "input": text}
+        answer = json.loads(self.ask(json.dumps(order)))
+        return answer["status"], answer["printed"], answer["complained"]

@@ -186,3 +186,29 @@ def test_a_consumer_is_put_where_it_is_wanted(client: Client) -> None:
         "after_resume": sent[7]["value"],
         "position_at_end": 10,
     }
+
+
+def test_values_are_copied_exactly_once_though_transactions_abort(client: Client) -> None:
+    source, target = f"{client.name}-source", f"{client.name}-target"
+    client.create(source, partitions=1)
+    client.create(target, partitions=1)
+    sent = made(COUNT, partitions=1)
+    client.produce(source, sent)
+    counts = client.ask(
+        "copy",
+        topic=source,
+        to=target,
+        count=COUNT,
+        group=f"{client.name}-copying",
+        protocol="classic",
+        transactional_id=f"{client.name}-copier",
+        abort_every=3,
+    )
+    assert min(counts.values()) > 3, counts
+    (last,) = made(1)
+    client.produce(target, [last])  # which ends what may be read
+    wanted = [f"copy of {each['value']}" for each in sent]
+    committed = client.consume(target, COUNT + 1, read_committed=True)
+    assert [each["value"] for each in committed] == [*wanted, last["value"]]
+    everything = client.consume(target, COUNT + 1, read_committed=False)
+    assert [each["value"] for each in everything] != [each["value"] for each in committed]

@@ -8,45 +8,42 @@ from typing import Any
 import pytest
 
 from tests.compat.broker_process import BrokerProcess
-from tests.compat.java_oracle import JavaProgram
-from tests.compat.java_tools import Tools, run_tool, running_tools
+from tests.compat.java_tools import CONFIG_COMMAND, JavaTools
 
 DUMP = ("DumpLogSegments", "--cluster-metadata-decoder", "--deep-iteration")
 REASSIGN = "reassign.ReassignPartitionsCommand"
 
 
 @pytest.fixture(scope="module")
-def program() -> Iterator[JavaProgram]:
-    with running_tools() as running:
-        yield running
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaTools]:
+    at_once = "group.initial.rebalance.delay.ms=0"
+    with (
+        BrokerProcess(tmp_path_factory.mktemp("broker"), at_once) as broker,
+        JavaTools(broker) as started,
+    ):
+        yield started
 
 
-@pytest.fixture(scope="module")
-def tool(tmp_path_factory: pytest.TempPathFactory, program: JavaProgram) -> Iterator[Tools]:
-    with BrokerProcess(tmp_path_factory.mktemp("broker")) as process:
-        yield Tools(process, program)
-
-
-def test_topics_produce_consume_groups_and_offsets(tool: Tools) -> None:
-    created = tool(
+def test_topics_produce_consume_groups_and_offsets(tools: JavaTools) -> None:
+    created = tools.run(
         "TopicCommand",
         *("--create", "--topic", "orders", "--partitions", "2", "--config", "retention.ms=5000"),
     )
     assert "Created topic orders." in created
 
-    described = tool("TopicCommand", "--describe", "--topic", "orders")
+    described = tools.run("TopicCommand", "--describe", "--topic", "orders")
     assert "PartitionCount: 2" in described
     assert "Configs: retention.ms=5000" in described
     assert described.count("Leader: 1") == 2
 
     lines = [f"key{index}:value {index}" for index in range(20)]
-    tool(
+    tools.run(
         "ConsoleProducer",
         *("--topic", "orders", "--reader-property", "parse.key=true"),
         *("--reader-property", "key.separator=:"),
         text="\n".join(lines),
     )
-    consumed = tool(
+    consumed = tools.run(
         "consumer.ConsoleConsumer",
         *("--topic", "orders", "--from-beginning", "--max-messages", "20", "--group", "java"),
         *("--formatter-property", "print.key=true", "--formatter-property", "key.separator=:"),
@@ -54,44 +51,45 @@ def test_topics_produce_consume_groups_and_offsets(tool: Tools) -> None:
     assert sorted(consumed.splitlines()) == sorted(lines)
 
     assert "Elr: \t" in described  # of DescribeTopicPartitions
-    directories = tool("LogDirsCommand", "--describe", "--topic-list", "orders")
+    directories = tools.run("LogDirsCommand", "--describe", "--topic-list", "orders")
     assert '"partition":"orders-1"' in directories
 
-    offsets = tool("GetOffsetShell", "--topic", "orders").split()
+    offsets = tools.run("GetOffsetShell", "--topic", "orders").split()
     ends = {line.rpartition(":")[0]: int(line.rpartition(":")[2]) for line in offsets}
     assert sum(ends.values()) == 20
 
-    group = tool("consumer.group.ConsumerGroupCommand", "--describe", "--group", "java")
+    group = tools.run("consumer.group.ConsumerGroupCommand", "--describe", "--group", "java")
     rows = [line.split() for line in group.splitlines() if line.startswith("java")]
     assert sum(int(row[3]) for row in rows) == 20
     assert [row[5] for row in rows] == ["0", "0"]
-    listed = tool("consumer.group.ConsumerGroupCommand", "--list")
+    listed = tools.run("consumer.group.ConsumerGroupCommand", "--list")
     assert "java" in listed.split()
 
-    tool("TopicCommand", "--alter", "--topic", "orders", "--partitions", "3")
-    tool("TopicCommand", "--delete", "--topic", "orders")
-    assert "orders" not in tool("TopicCommand", "--list").split()
+    tools.run("TopicCommand", "--alter", "--topic", "orders", "--partitions", "3")
+    tools.run("TopicCommand", "--delete", "--topic", "orders")
+    assert "orders" not in tools.run("TopicCommand", "--list").split()
 
 
-def test_a_topic_that_cannot_be_is_refused_with_the_reason(tool: Tools) -> None:
+def test_a_topic_that_cannot_be_is_refused_with_the_reason(tools: JavaTools) -> None:
     for arguments, reason in [
         (["--replication-factor", "2"], "target replication factor of 2 cannot be reached"),
         (["--config", "retention.ms=soon"], "retention.ms"),
     ]:
-        printed = tool("TopicCommand", "--create", "--topic", "bad", *arguments, fails=True)
+        printed = tools.refusal("TopicCommand", "--create", "--topic", "bad", *arguments)
         assert reason.lower() in printed.lower()
 
 
 def test_kafkas_dump_reads_the_metadata_log_and_its_first_snapshot(
-    tmp_path: Path, program: JavaProgram
+    tmp_path: Path, tools: JavaTools
 ) -> None:
     with BrokerProcess(tmp_path / "dumped") as broker:
-        tool = Tools(broker, program)
-        tool("TopicCommand", "--create", "--topic", "dumped", "--config", "retention.ms=7")
+        where = ("--bootstrap-server", broker.bootstrap)
+        wanted = ("--create", "--topic", "dumped", "--config", "retention.ms=7")
+        tools.run_bare("TopicCommand", *where, *wanted)
     directory = tmp_path / "dumped" / "data" / "__cluster_metadata-0"
     first = f"{0:020d}"
     log, snapshot = (
-        run_tool(program, *DUMP, "--files", str(directory / name))
+        tools.run_bare(*DUMP, "--files", str(directory / name))
         for name in (f"{first}.log", f"{first}-0000000000.checkpoint")
     )
     assert "Exception" not in log + snapshot
@@ -103,53 +101,57 @@ def test_kafkas_dump_reads_the_metadata_log_and_its_first_snapshot(
         assert kind in snapshot
 
 
-def test_records_are_deleted_up_to_an_offset(tool: Tools, tmp_path: Path) -> None:
-    produce(tool, "shortened", 10)
+def test_records_are_deleted_up_to_an_offset(tools: JavaTools, tmp_path: Path) -> None:
+    produce(tools, "shortened", 10)
     wanted = tmp_path / "deleted.json"
     partition = {"topic": "shortened", "partition": 0, "offset": 4}
     wanted.write_text(json.dumps({"partitions": [partition], "version": 1}))
-    deleted = tool("DeleteRecordsCommand", "--offset-json-file", str(wanted))
+    deleted = tools.run("DeleteRecordsCommand", "--offset-json-file", str(wanted))
     assert "low_watermark: 4" in deleted
-    earliest = tool("GetOffsetShell", "--topic", "shortened", "--time", "earliest")
+    earliest = tools.run("GetOffsetShell", "--topic", "shortened", "--time", "earliest")
     assert earliest.strip() == "shortened:0:4"
 
 
-def test_configs_of_topics_and_brokers(tool: Tools) -> None:
-    produce(tool, "configured", 1)
+def test_configs_of_topics_and_brokers(tools: JavaTools) -> None:
+    produce(tools, "configured", 1)
     topic = ("--entity-type", "topics", "--entity-name", "configured")
-    tool("kafka.admin.ConfigCommand", *topic, "--alter", "--add-config", "retention.ms=7")
-    described = tool("kafka.admin.ConfigCommand", *topic, "--describe")
+    tools.run(CONFIG_COMMAND, *topic, "--alter", "--add-config", "retention.ms=7")
+    described = tools.run(CONFIG_COMMAND, *topic, "--describe")
     assert "retention.ms=7" in described
     assert "DYNAMIC_TOPIC_CONFIG:retention.ms=7" in described  # pitfall 36
-    tool("kafka.admin.ConfigCommand", *topic, "--alter", "--delete-config", "retention.ms")
-    assert "retention.ms=7" not in tool("kafka.admin.ConfigCommand", *topic, "--describe")
+    tools.run(CONFIG_COMMAND, *topic, "--alter", "--delete-config", "retention.ms")
+    assert "retention.ms=7" not in tools.run(CONFIG_COMMAND, *topic, "--describe")
     broker = ("--entity-type", "brokers", "--entity-name", "1", "--describe", "--all")
-    assert "message.max.bytes=1048588" in tool("kafka.admin.ConfigCommand", *broker)
+    assert "message.max.bytes=1048588" in tools.run(CONFIG_COMMAND, *broker)
 
 
-def test_leaders_and_reassignments_of_one_node(tool: Tools, tmp_path: Path) -> None:
-    produce(tool, "assigned", 1)
+def test_leaders_and_reassignments_of_one_node(tools: JavaTools, tmp_path: Path) -> None:
+    produce(tools, "assigned", 1)
     partition = ("--topic", "assigned", "--partition", "0")
-    elected = tool("LeaderElectionCommand", "--election-type", "preferred", *partition)
+    elected = tools.run("LeaderElectionCommand", "--election-type", "preferred", *partition)
     assert "Valid replica already elected for partitions assigned-0" in elected
 
     wanted = tmp_path / "reassigned.json"
     place = {"topic": "assigned", "partition": 0, "replicas": [1]}
     wanted.write_text(json.dumps({"partitions": [place], "version": 1}))
     file = ("--reassignment-json-file", str(wanted))
-    assert "Successfully started" in tool(REASSIGN, *file, "--execute")
-    assert "Reassignment of partition assigned-0 is completed." in tool(REASSIGN, *file, "--verify")
-    assert "No partition reassignments found." in tool(REASSIGN, "--list")
+    assert "Successfully started" in tools.run(REASSIGN, *file, "--execute")
+    assert "Reassignment of partition assigned-0 is completed." in tools.run(
+        REASSIGN, *file, "--verify"
+    )
+    assert "No partition reassignments found." in tools.run(REASSIGN, "--list")
 
 
-def test_what_the_verifiable_producer_sends_its_consumer_gets(tool: Tools) -> None:
+def test_what_the_verifiable_producer_sends_its_consumer_gets(tools: JavaTools) -> None:
     counts = ("--topic", "verified", "--max-messages", "300")
-    sent = events(tool.alone("VerifiableProducer", *counts, "--acks", "-1", "--value-prefix", "7"))
+    sent = events(
+        tools.run_alone("VerifiableProducer", *counts, "--acks", "-1", "--value-prefix", "7")
+    )
     values = [each["value"] for each in sent if each["name"] == "producer_send_success"]
     assert values == [f"7.{index}" for index in range(300)]
     for protocol in ("classic", "consumer"):
         group = ("--group-id", f"verifying-{protocol}", "--group-protocol", protocol)
-        consumed = tool.alone(
+        consumed = tools.run(
             "VerifiableConsumer", *counts, *group, "--reset-policy", "earliest", "--verbose"
         )
         records = [each for each in events(consumed) if each["name"] == "record_data"]
@@ -161,23 +163,40 @@ def test_what_the_verifiable_producer_sends_its_consumer_gets(tool: Tools) -> No
         assert committed["offsets"] == [{"topic": "verified", "partition": 0, "offset": 300}]
 
 
-def test_the_versions_of_the_apis_and_the_cluster(tool: Tools, program: JavaProgram) -> None:
-    versions = tool("BrokerApiVersionsCommand")
-    assert "Produce(0): 0 to 13 [usable: 13]" in versions
-    assert "UNKNOWN" not in versions
-    assert "Cluster ID: " in run_tool(program, "ClusterTool", "cluster-id", *tool.bootstrap)
+def test_the_message_copier_copies_exactly_once_though_it_aborts(tools: JavaTools) -> None:
+    produce(tools, "copied", 500)
+    copied = tools.run_bare(
+        "TransactionalMessageCopier",
+        *("--broker-list", tools.bootstrap[1], "--transactional-id", "copier"),
+        *("--input-topic", "copied", "--input-partition", "0", "--output-topic", "copies"),
+        *("--consumer-group", "copying", "--transaction-size", "20", "--use-group-metadata"),
+        "--enable-random-aborts",
+    )
+    assert events(copied)[-1]["remaining"] == 0
+    committed = tools.run(
+        "consumer.ConsoleConsumer",
+        *("--topic", "copies", "--from-beginning", "--isolation-level", "read_committed"),
+        *("--timeout-ms", "2000"),
+    )
+    assert committed.split() == [str(each) for each in range(500)]
 
 
-def test_performance_of_producer_and_consumer(tool: Tools) -> None:
+def test_the_cluster_has_an_id(tools: JavaTools) -> None:
+    assert "Cluster ID: " in tools.run_bare("ClusterTool", "cluster-id", *tools.bootstrap)
+
+
+def test_performance_of_producer_and_consumer(tools: JavaTools) -> None:
     counts = ("--topic", "measured", "--num-records", "2000")
-    sent = tool("ProducerPerformance", *counts, "--record-size", "100", "--throughput", "-1")
+    sent = tools.run("ProducerPerformance", *counts, "--record-size", "100", "--throughput", "-1")
     assert "2000 records sent" in sent
-    consumed = tool("ConsumerPerformance", *counts)
+    consumed = tools.run("ConsumerPerformance", *counts)
     assert consumed.strip().splitlines()[-1].split(", ")[4] == "2000"
 
 
-def produce(tool: Tools, topic: str, count: int) -> None:
-    tool("ConsoleProducer", "--topic", topic, text="".join(f"{each}\n" for each in range(count)))
+def produce(tools: JavaTools, topic: str, count: int) -> None:
+    tools.run(
+        "ConsoleProducer", "--topic", topic, text="".join(f"{each}\n" for each in range(count))
+    )
 
 
 def events(printed: str) -> list[dict[str, Any]]:

@@ -140,6 +140,9 @@ func (f franz) copy(ctx context.Context, o order) (committed, aborted int, err e
 		})
 		end := kgo.TryCommit
 		if round%o.AbortEvery == 0 {
+			if err := session.Client().Flush(ctx); err != nil { // so that there is something to abort
+				return committed, aborted, err
+			}
 			end = kgo.TryAbort
 		}
 		ok, err := session.End(ctx, end)

@@ -13,56 +13,56 @@ import java.util.Map;
 import org.apache.kafka.common.utils.Exit;
 
 /**
- * Kafka's tools, one after another in one machine: a line names a tool's class, its arguments and
- * its input; the answer is its status and what it printed. Not for tools with shutdown hooks of
- * their own making, which run only when their process ends.
+ * Kafka's tools without a new JVM for each: a line of JSON names a tool's class, its arguments and
+ * its input; the answer is its status and what it printed. Not for tools that add shutdown hooks to
+ * the JVM itself.
  */
 public class Tools {
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final List<Runnable> HOOKS = new ArrayList<>();
+
+    /** What a tool says to end with first: some catch what is thrown in place of the end. */
+    private static Integer status;
 
     /** Thrown where a tool would end the process. */
-    private static final class Exited extends Error {
-        Exited(String message) {
-            super(message);
+    private static final class Ended extends RuntimeException {
+        Ended(int status) {
+            super("ended with " + status);
         }
     }
-
-    private static Integer status;
-    private static final List<Runnable> HOOKS = new ArrayList<>();
 
     public static void main(String[] arguments) throws Exception {
         PrintStream answers = System.out;
-        Exit.setExitProcedure(Tools::exit);
-        Exit.setHaltProcedure(Tools::exit);
+        Exit.setExitProcedure(Tools::end);
+        Exit.setHaltProcedure(Tools::end);
         Exit.setShutdownHookAdder((name, hook) -> HOOKS.add(hook));
         var orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = orders.readLine(); line != null; line = orders.readLine()) {
-            answers.println(JSON.writeValueAsString(run(JSON.readTree(line))));
+            answers.println(JSON.writeValueAsString(carryOut(JSON.readTree(line))));
+            answers.flush();
         }
-        answers.flush();
-        Runtime.getRuntime().halt(0);
     }
 
-    private static void exit(int code, String message) {
-        status = status == null ? code : status;
-        throw new Exited(message);
+    private static void end(int wanted, String message) {
+        if (status == null) {
+            status = wanted;
+        }
+        throw new Ended(wanted);
     }
 
-    private static Map<String, Object> run(JsonNode order) throws Exception {
+    private static Map<String, Object> carryOut(JsonNode order) throws Exception {
         var printed = new ByteArrayOutputStream();
         var complained = new ByteArrayOutputStream();
-        System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
-        System.setErr(new PrintStream(complained, true, StandardCharsets.UTF_8));
-        System.setIn(new ByteArrayInputStream(
-            order.get("input").asText().getBytes(StandardCharsets.UTF_8)));
+        var out = new PrintStream(printed, true, StandardCharsets.UTF_8);
+        var err = new PrintStream(complained, true, StandardCharsets.UTF_8);
+        System.setOut(out);
+        System.setErr(err);
+        byte[] input = order.get("input").asText().getBytes(StandardCharsets.UTF_8);
+        System.setIn(new ByteArrayInputStream(input));
         status = null;
         HOOKS.clear();
-        String[] arguments = JSON.convertValue(order.get("arguments"), String[].class);
-        PrintStream out = System.out;
-        PrintStream err = System.err;
-        // Tools in Scala print to where the first of them did, unless they are told otherwise.
         scala.Console.withOut(out, () -> scala.Console.withErr(err, () -> {
-            runMain(order.get("tool").asText(), arguments);
+            run(order.get("tool").asText(), JSON.convertValue(order.get("words"), String[].class));
             return null;
         }));
         HOOKS.forEach(Runnable::run);
@@ -72,13 +72,13 @@ public class Tools {
             "complained", complained.toString(StandardCharsets.UTF_8));
     }
 
-    private static void runMain(String tool, String[] arguments) {
+    private static void run(String tool, String[] words) {
         try {
-            Class.forName(tool).getMethod("main", String[].class).invoke(null, (Object) arguments);
-        } catch (InvocationTargetException ended) {
-            if (!(ended.getCause() instanceof Exited)) {
-                ended.getCause().printStackTrace();
-                status = status == null ? 1 : status;
+            Class.forName(tool).getMethod("main", String[].class).invoke(null, (Object) words);
+        } catch (InvocationTargetException error) {
+            if (status == null) {
+                error.getCause().printStackTrace();
+                status = 1;
             }
         } catch (ReflectiveOperationException error) {
             throw new IllegalArgumentException(error);
