@@ -1,6 +1,7 @@
 """A transaction from its first request to its last marker, by requests to one broker."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,12 @@ from snakka.protocol.messages.write_txn_markers import (
     WriteTxnMarkersRequest,
     WriteTxnMarkersResponse,
 )
+from snakka.storage.compaction.compact import Compaction, compact, look_at
+from snakka.storage.config import LogConfig
+from snakka.storage.log import Log
+from tests.apis.broker import NOW_MS
 from tests.apis.transacting import FOLLOWER, TransactingBroker, TransactingClient, transact
+from tests.storage.making import SMALL_MAP
 
 both_versions = pytest.mark.parametrize("is_v2", [False, True], ids=["version-1", "version-2"])
 
@@ -117,6 +123,42 @@ def test_a_marker_that_comes_late_does_not_end_the_next_transaction(tmp_path: Pa
         assert broker.replica().log.last_stable_offset == 4
 
     transact(tmp_path, body)
+
+
+@both_versions
+@pytest.mark.parametrize("committed", [True, False], ids=["commit", "abort"])
+def test_offsets_outlive_restarts_and_compaction(
+    tmp_path: Path, is_v2: bool, committed: bool
+) -> None:
+    async def body(broker: TransactingBroker, client: TransactingClient) -> None:  # pitfall 7
+        await client.init()
+        for round_, ends_well in enumerate((True, True, committed), 1):
+            await begin(client)
+            await client.commit_offset(round_)
+            assert await client.end(committed=ends_well) == "NONE"
+        expected = 3 if committed else 2
+        log = broker.replicas.get(OFFSETS_TOPIC, 0).log
+        log.config = LogConfig(is_compacted=True, is_deleted=False, min_cleanable_dirty_ratio=0)
+        for pass_ in range(3):  # the first gives markers their time, and the others are after it
+            now_ms = NOW_MS + pass_ * 10 * log.config.delete_retention_ms
+            await begin(client)  # something new, so that there is something to clean
+            await client.commit_offset(9)
+            await broker.lead_offsets_again()
+            assert await broker.offset() == -2
+            await client.end(committed=False)
+            await compact_all(log, now_ms)
+            await broker.lead_offsets_again()
+            assert await broker.offset() == expected
+        assert log.segments[0].size_bytes < 600
+
+    transact(tmp_path, body, is_v2=is_v2)
+
+
+async def compact_all(log: Log, now_ms: int) -> None:
+    log.roll(now_ms=now_ms)
+    with ThreadPoolExecutor(1) as thread:
+        pass_ = Compaction(log, look_at(log, None, now_ms=now_ms), SMALL_MAP, now_ms=now_ms)
+        assert await compact(pass_, thread) is not None
 
 
 def test_a_topic_that_was_deleted_holds_up_no_transaction(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ from snakka.protocol.messages.txn_offset_commit import (
 from snakka.protocol.records.builder import build_batch
 from snakka.protocol.records.record import Record
 from snakka.protocol.types import Uuid
+from snakka.replication.partition import Assignment
 from snakka.replication.replica import Replica
 from tests.apis.broker import NODE_ID, NOW_MS, TestBroker
 
@@ -90,7 +91,7 @@ class TransactingBroker(TestBroker):
             lambda: transaction_version,
             timers,
             Ids(),
-            MarkerRouting(NODE_ID, lambda: self.image, markers),
+            MarkerRouting(NODE_ID, lambda: 0, lambda: self.image, markers),
         )
         self.use(
             groups=self.groups,
@@ -136,6 +137,15 @@ class TransactingBroker(TestBroker):
                     )
                 )
         self.image = delta.after(Provenance(10, 1, 0))
+
+    async def lead_offsets_again(self) -> None:
+        """As after a restart: groups are loaded from what is in the log."""
+        replica = self.replicas.get(OFFSETS_TOPIC, 0)
+        before = replica.partition.assignment
+        epoch = before.leader_epoch + 1
+        replica.assign(Assignment(NODE_ID, epoch, epoch, before.replicas, before.isr))
+        self.groups.on_partition_led(0, ReplicaLog(replica, LoopTimers(NOW_MS)), epoch)
+        await self.groups.loaded()
 
     async def state(self) -> str:
         request = DescribeTransactionsRequest(transactional_ids=["tx"])

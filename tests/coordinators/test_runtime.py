@@ -111,6 +111,36 @@ def test_an_answer_waits_until_its_record_is_committed() -> None:  # pitfall 1
     run(body)
 
 
+def put_with_effect(value: int) -> Callable[[Register, int], Decision[None]]:
+    return lambda machine, now_ms: Decision(None, machine.put(value).records, effects=(value,))
+
+
+def test_effects_come_once_their_decision_is_committed_and_not_without() -> None:
+    async def main() -> None:
+        performed: list[object] = []
+        log = FakeLog(commits_at_once=False)
+        async with Runtime(
+            Register,
+            GROUP_RECORDS,
+            FakeTimers(),
+            HostSettings(),
+            lambda hosted, effect: performed.append(effect),
+        ) as runtime:
+            hosted = await led(runtime, log)
+            for number in range(2):
+                hosted.execute(put_with_effect(number))
+            assert performed == []
+            log.commit(1)
+            await settle()
+            assert performed == [0]
+            runtime.on_partition_lost(0, 1)
+            log.commit(2)
+            await settle()
+            assert performed == [0]
+
+    asyncio.run(main())
+
+
 def test_a_later_answer_waits_for_the_record_of_the_command_that_brings_it() -> None:
     async def body(runtime: Runtime[Register], timers: FakeTimers) -> None:
         log = FakeLog(commits_at_once=False)

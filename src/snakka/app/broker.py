@@ -86,7 +86,12 @@ class BrokerPart:
         ids = ProducerIdBlocks(self._config.node_id, self._controller, self._broker_epoch)
         self._transactions = await stack.enter_async_context(
             make_transactions(
-                self._config, lambda: self._follower.image, timers, ids, self._markers
+                self._config,
+                lambda: self._follower.image,
+                timers,
+                ids,
+                self._broker_epoch,
+                self._markers,
             )
         )
         self._hosting = Hosting(

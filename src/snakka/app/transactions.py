@@ -19,6 +19,7 @@ def make_transactions(
     find_image: Callable[[], MetadataImage],
     timers: LoopTimers,
     producer_ids: ProducerIdBlocks,
+    find_broker_epoch: Callable[[], int],
     markers: LocalMarkers,
 ) -> Transactions:
     def count_partitions() -> int:
@@ -34,7 +35,7 @@ def make_transactions(
         lambda: find_image().features.get(TRANSACTION_VERSION, 0),
         timers,
         producer_ids,
-        MarkerRouting(config.node_id, find_image, markers),
+        MarkerRouting(config.node_id, find_broker_epoch, find_image, markers),
     )
 
 

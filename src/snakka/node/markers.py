@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from snakka.apis.cluster import OFFSETS_TOPIC
+from snakka.apis.context import MarkerWriter
 from snakka.apis.errors import TOLD_ERRORS, error_code
 from snakka.coordinators.groups.groups import Groups
 from snakka.coordinators.groups.offsets import TopicPartition
@@ -65,29 +66,40 @@ class LocalMarkers:
 class MarkerRouting:
     """The port of coordinators/transactions/ports.py: to each partition's leader.
 
+    A partition that is nowhere was deleted, but only an image that has all there was when this
+    broker came up can say so: the metadata log is read from its start, and coordinators load
+    meanwhile. A broker's epoch is the offset of its registration.
+
     Not here yet: leaders on other brokers, for which there are no peers. They count as unreachable.
     """
 
     def __init__(
-        self, node_id: int, find_image: Callable[[], MetadataImage], local: LocalMarkers
+        self,
+        node_id: int,
+        find_broker_epoch: Callable[[], int],
+        find_image: Callable[[], MetadataImage],
+        local: MarkerWriter,
     ) -> None:
         self._node_id = node_id
+        self._find_broker_epoch = find_broker_epoch
         self._find_image = find_image
         self._local = local
 
     async def send(
         self, end: TransactionEnd, partitions: Collection[TopicPartition]
     ) -> Mapping[TopicPartition, ErrorCode]:
-        leaders = {each: self._find_leader(each) for each in partitions}
-        codes = {
-            each: ErrorCode.NONE if leader is None else ErrorCode.NOT_LEADER_OR_FOLLOWER
-            for each, leader in leaders.items()
-        }
+        image = self._find_image()
+        leaders = {each: _find_leader(image, each) for each in partitions}
+        codes = dict.fromkeys(partitions, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if 0 <= self._find_broker_epoch() <= image.provenance.offset:
+            gone = (each for each, leader in leaders.items() if leader is None)
+            codes |= dict.fromkeys(gone, ErrorCode.NONE)
         here = [each for each, leader in leaders.items() if leader == self._node_id]
-        return codes | await self._local.write(end, here)
+        return {**codes, **await self._local.write(end, here)}
 
-    def _find_leader(self, partition: TopicPartition) -> int | None:
-        """None where the partition is no more."""
-        topic = self._find_image().topics.find(partition.topic)
-        found = None if topic is None else topic.partitions.get(partition.partition)
-        return None if found is None else found.leader
+
+def _find_leader(image: MetadataImage, partition: TopicPartition) -> int | None:
+    """None where the image has no such partition."""
+    topic = image.topics.find(partition.topic)
+    found = None if topic is None else topic.partitions.get(partition.partition)
+    return None if found is None else found.leader

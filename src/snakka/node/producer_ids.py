@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 from snakka.apis.context import Controller
+from snakka.controller.decision import RefusedError
 from snakka.coordinators.errors import CoordinatorError
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.messages.allocate_producer_ids import (
@@ -13,6 +14,7 @@ from snakka.protocol.messages.allocate_producer_ids import (
 )
 
 _VERSION: Final = 0
+_COME_AGAIN: Final = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS  # a client that asks will
 
 
 class ProducerIdBlocks:
@@ -39,9 +41,11 @@ class ProducerIdBlocks:
         request = AllocateProducerIdsRequest(
             broker_id=self._node_id, broker_epoch=self._find_broker_epoch()
         )
-        answer = await self._controller.ask(request, _VERSION, AllocateProducerIdsResponse)
+        try:
+            answer = await self._controller.ask(request, _VERSION, AllocateProducerIdsResponse)
+        except RefusedError:
+            raise CoordinatorError(_COME_AGAIN) from None
         if answer.error_code:
-            # Clients know this one as a reason to come again.
-            raise CoordinatorError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+            raise CoordinatorError(_COME_AGAIN)
         start = answer.producer_id_start
         return range(start, start + answer.producer_id_len)

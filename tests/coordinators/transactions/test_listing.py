@@ -30,12 +30,21 @@ async def three(a: Asking) -> None:
         ({"transactional_id_pattern": "n"}, []),
         ({"transactional_id_pattern": ""}, ["done", "empty", "ongoing"]),
         ({"transactional_id_pattern": "("}, ["INVALID_REGULAR_EXPRESSION"]),
+        ({"transactional_id_pattern": r"(o)\1"}, ["INVALID_REGULAR_EXPRESSION"]),  # as in RE2
     ],
 )
 def test_filters(filters: dict[str, object], expected: list[str]) -> None:
     async def body(a: Asking) -> None:
         await three(a)
         assert await a.listed(**filters) == expected
+
+    ask(body)
+
+
+def test_a_pattern_takes_no_longer_than_the_text_is() -> None:
+    async def body(a: Asking) -> None:
+        await a.init(name="a" * 5_000)
+        assert await a.listed(transactional_id_pattern="(a+)+b") == []
 
     ask(body)
 
