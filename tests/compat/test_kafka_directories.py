@@ -115,14 +115,16 @@ def move_and_back(node: Node, tmp_path: Path) -> None:
     assert len(opened.directory.logs[names.TopicPartition("big", 0)].segments) == 3
 
     with node.snakka:
-        admin = AdminClient({"bootstrap.servers": node.bootstrap})
+        admin = AdminClient({"bootstrap.servers": node.bootstrap, "log_level": 0})
         assert admin.list_topics(timeout=30).cluster_id == CLUSTER
         assert node.read("read_committed") == committed
         assert node.read("read_uncommitted") == uncommitted
         assert node.committed_offsets() == offsets
+        assert "open-0[0:2]" in committed
         node.ask("more", node.bootstrap, "from-snakka")
         commit(node.bootstrap, "zstd", 44)
         committed, uncommitted = node.read("read_committed"), node.read("read_uncommitted")
+        assert "open-0[0:6]" in committed, "the transaction that Kafka began has been aborted"
 
     node.ask("start", str(node.config))
     assert node.read("read_committed") == committed
@@ -166,7 +168,7 @@ def test_a_killed_kafka_goes_on_as_snakka_and_a_killed_snakka_as_kafka(tmp_path:
 
 
 def commit(bootstrap: str, topic: str, offset: int) -> None:
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "readers"})
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "readers", "log_level": 0})
     try:
         consumer.commit(offsets=[TopicPartition(topic, 0, offset)], asynchronous=False)
     finally:

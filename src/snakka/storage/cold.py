@@ -16,7 +16,9 @@ from typing import Final, Protocol, TypeVar
 _T = TypeVar("_T")
 
 _RWF_NOWAIT: Final = getattr(os, "RWF_NOWAIT", None)  # Linux only
-_PROBE_BYTES: Final = 64 * 1024  # the disk is read in larger pieces, and memory taken back so
+_PAGE_BYTES: Final = 4096
+_PROBE_EVERY_BYTES: Final = 256 * 1024  # a probe costs almost a microsecond
+_PROBE: Final = (bytearray(1),)  # nobody looks at what is read into it
 _PIECE_BYTES: Final = 128 * 1024
 _ATTEMPTS_MAX: Final = 64  # a lookup reads fewer places than that
 
@@ -99,11 +101,12 @@ def is_in_memory(descriptor: int, position: int, size_bytes: int) -> bool:
     """Whether reading would not wait, as far as a byte here and there can tell."""
     if _RWF_NOWAIT is None or size_bytes <= 0:
         return True
-    probe = [bytearray(1)]
+    end = position + size_bytes
     try:
-        for at in range(position, position + size_bytes, _PROBE_BYTES):
-            os.preadv(descriptor, probe, at, _RWF_NOWAIT)
-        os.preadv(descriptor, probe, position + size_bytes - 1, _RWF_NOWAIT)
+        for at in range(position, end, _PROBE_EVERY_BYTES):
+            os.preadv(descriptor, _PROBE, at, _RWF_NOWAIT)
+        if size_bytes > _PAGE_BYTES:
+            os.preadv(descriptor, _PROBE, end - 1, _RWF_NOWAIT)
     except BlockingIOError:
         return False
     except OSError:  # a file system that cannot tell; a bad disk is met by the read itself

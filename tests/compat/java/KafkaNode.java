@@ -139,6 +139,13 @@ public class KafkaNode {
                 producer.send(new ProducerRecord<>(topic, 0, text.getBytes(), value)).get();
             }
         }
+        // Ends what the producer of this id has left open, wherever it did so.
+        try (KafkaProducer<byte[], byte[]> producer = producer(bootstrap, "transactional.id", "t2")) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            producer.send(new ProducerRecord<>("open", 0, null, text.getBytes()));
+            producer.commitTransaction();
+        }
     }
 
     private static void inEveryCodec(String bootstrap) throws Exception {
