@@ -227,6 +227,9 @@ class BrokerPart:
             transactions=self._transactions,
             transaction_coordinator=self._transactions,
             markers=self._markers,
+            verifies_transactions=lambda: self._dynamic.current.get_bool(
+                "transaction.partition.verification.enable"
+            ),
             now_ms=self._ground.now_ms,
         )
 
