@@ -123,6 +123,7 @@ class TestBroker:
             transactions=cast(Transactions, Nobody()),
             transaction_coordinator=self.coordinator,
             markers=cast(LocalMarkers, Nobody()),
+            verifies_transactions=lambda: True,
             now_ms=lambda: self.now_ms,
         )
         self._dispatcher = Dispatcher(self._services)

@@ -122,6 +122,16 @@ def test_what_nobody_vouches_for_is_refused(
     assert replica.log.log_end_offset == 0
 
 
+def test_looking_up_can_be_turned_off_and_adding_cannot(broker: TestBroker) -> None:
+    broker.create("t")
+    broker.use(verifies_transactions=lambda: False)
+    broker.coordinator.answers = [ErrorCode.PRODUCER_FENCED]
+    (looked_up,) = run(produce(broker, batch()))
+    assert looked_up.error_code == ErrorCode.NONE
+    (added,) = run(produce(broker, batch(epoch=1), version=V2))
+    assert added.error_code == ErrorCode.INVALID_PRODUCER_EPOCH
+
+
 def test_a_transactional_batch_without_a_transactional_id_is_refused(broker: TestBroker) -> None:
     broker.create("t")
     (answer,) = run(produce(broker, batch(), transactional_id=None))

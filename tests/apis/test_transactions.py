@@ -190,6 +190,7 @@ def test_partitions_are_added_together_or_not_at_all(tmp_path: Path) -> None:
         await client.init()
         assert await client.add(0, 7) == ["OPERATION_NOT_ATTEMPTED", "UNKNOWN_TOPIC_OR_PARTITION"]
         assert await client.add(0, topic="u") == ["UNKNOWN_TOPIC_OR_PARTITION"]
+        assert await client.add(0, topic=OFFSETS_TOPIC) == ["TOPIC_AUTHORIZATION_FAILED"]
         assert await broker.state() == "Empty"
 
     transact(tmp_path, body, is_v2=False)

@@ -15,6 +15,7 @@ from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPa
 NAME = "copier"
 TIMEOUT_S = 20
 RECORDS_MAX = 8
+RECONNECT_MS_MAX = 200
 
 
 class Copier:
@@ -24,7 +25,12 @@ class Copier:
         self._sink = sink
         self._random = random.Random()
         self._producer = Producer(
-            {"bootstrap.servers": bootstrap, "transactional.id": NAME, "log_level": 0}
+            {
+                "bootstrap.servers": bootstrap,
+                "transactional.id": NAME,
+                "reconnect.backoff.max.ms": RECONNECT_MS_MAX,
+                "log_level": 0,
+            }
         )
         self._consumer = Consumer(
             {
@@ -32,6 +38,7 @@ class Copier:
                 "group.id": NAME,
                 "enable.auto.commit": False,
                 "isolation.level": "read_committed",
+                "reconnect.backoff.max.ms": RECONNECT_MS_MAX,
                 "log_level": 0,
             }
         )

@@ -15,7 +15,7 @@ from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.compat.broker_process import BrokerProcess
-from tests.compat.copier import NAME
+from tests.compat.copier import NAME, RECONNECT_MS_MAX
 
 KILLS = int(os.environ.get("COPIER_KILLS", "6"))
 PARTITIONS = 3
@@ -122,7 +122,12 @@ def test_every_input_is_copied_exactly_once_through_all_kills(tmp_path: Path) ->
     broker = BrokerProcess(tmp_path / "broker").start()
     create_topics(broker)
     source = Producer(
-        {"bootstrap.servers": broker.bootstrap, "enable.idempotence": True, "log_level": 0}
+        {
+            "bootstrap.servers": broker.bootstrap,
+            "enable.idempotence": True,
+            "reconnect.backoff.max.ms": RECONNECT_MS_MAX,
+            "log_level": 0,
+        }
     )
     values: list[bytes] = []
     with CopierProcess(broker) as copier:

@@ -1,11 +1,9 @@
 """Transactions as clients that we did not write make them, in both versions of the protocol."""
 
 import asyncio
-import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -19,10 +17,8 @@ from confluent_kafka import (
     TopicPartition,
 )
 
-from snakka.coordinators.partitioning import partition_for
-from snakka.coordinators.transactions.metadata import State
 from tests.compat.broker_process import BrokerProcess
-from tests.compat.java_oracle import JAVA_SOURCES, JavaProgram, classpath, require
+from tests.compat.java_oracle import JAVA_SOURCES, JavaProgram
 
 # What does not depend on the version is shown in one.
 version_2 = pytest.mark.parametrize("broker", [2], ids=["version-2"], indirect=True)
@@ -256,72 +252,3 @@ def test_aiokafka_commits_and_aborts(broker: BrokerProcess) -> None:
 
     assert asyncio.run(scenario()) == [b"one", b"two"]
     assert committed(broker, "aiokafka-group", "aiokafka") == 1
-
-
-@contextmanager
-def open_transaction(broker: BrokerProcess, transactional_id: str, topic: str) -> Iterator[None]:
-    producer = producer_of(broker, transactional_id)
-    producer.begin_transaction()
-    producer.produce(topic, b"x")
-    producer.flush(TIMEOUT_S)
-    try:
-        yield
-    finally:
-        producer.abort_transaction(TIMEOUT_S)
-
-
-def transactions_tool(broker: BrokerProcess, *arguments: str) -> str:
-    """What kafka-transactions.sh prints."""
-    require("java")
-    name = "org.apache.kafka.tools.TransactionsCommand"
-    java = ("java", "-XX:TieredStopAtLevel=1", "-cp", classpath(), name)
-    ran = subprocess.run(
-        [*java, "--bootstrap-server", broker.bootstrap, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    return ran.stdout
-
-
-@version_2
-def test_kafka_transactions_sh(broker: BrokerProcess) -> None:
-    with open_transaction(broker, "seen-by-tools", "tools"):
-        arguments = ("--duration-filter", "0", "--transactional-id-pattern", "seen-.*s")
-        listed = transactions_tool(broker, "list", *arguments)
-        _, row = (line.split() for line in listed.splitlines())
-        assert row[0] == "seen-by-tools"
-        assert row[3] == "Ongoing"
-        described = transactions_tool(broker, "describe", "--transactional-id", "seen-by-tools")
-        assert "Ongoing" in described
-        assert "tools-0" in described
-        hanging = transactions_tool(
-            broker, "find-hanging", "--broker-id", "1", "--max-transaction-timeout", "0"
-        )
-        assert "seen-by-tools" not in hanging  # it is open, and somebody will end it
-
-
-@version_2
-def test_kafkas_dump_reads_the_transaction_log(broker: BrokerProcess, java: JavaProgram) -> None:
-    at = broker.bootstrap
-    play(java, f"open e {at} java-dumped 60000", "init e", "begin e", "send e dumped 0 x")
-    play(java, "commit e", "begin e", "send e dumped 0 x", "abort e", "close e")
-    data = broker.log.parent / "data"
-    index = partition_for("java-dumped", 50)
-    file = data / f"__transaction_state-{index}" / f"{0:020d}.log"
-    name = "org.apache.kafka.tools.DumpLogSegments"
-    command = ["java", "-XX:TieredStopAtLevel=1", "-cp", classpath(), name]
-    options = ["--transaction-log-decoder", "--deep-iteration", "--files", str(file)]
-    ran = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
-    lines = [line for line in ran.stdout.splitlines() if '"java-dumped"' in line]
-    values = [json.loads(line.partition("payload: ")[2])["data"] for line in lines]
-    # Version 2 has an epoch for each transaction: the next one begins with its end.
-    assert [(State(each["transactionStatus"]).title, each["producerEpoch"]) for each in values] == [
-        ("Empty", 0),
-        *(("Ongoing", 0), ("PrepareCommit", 1), ("CompleteCommit", 1)),
-        *(("Ongoing", 1), ("PrepareAbort", 2), ("CompleteAbort", 2)),
-    ]
-    assert values[1]["transactionPartitions"] == [{"topic": "dumped", "partitionIds": [0]}]
-    assert [each.get("clientTransactionVersion") for each in values] == [None] + [2] * 6

@@ -8,13 +8,13 @@ Partitions of a transaction are added together or not at all.
 from collections.abc import Mapping
 from typing import Final
 
+from snakka.apis.cluster import INTERNAL_TOPICS
 from snakka.apis.context import RequestContext
 from snakka.apis.errors import fencing_code
 from snakka.apis.registry import api
 from snakka.coordinators.groups.offsets import TopicPartition
 from snakka.coordinators.transactions.initializing import Producer
 from snakka.coordinators.transactions.metadata import TRANSACTION_V2
-from snakka.metadata.image import Topics
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.messages.add_partitions_to_txn import (
@@ -61,7 +61,7 @@ async def _add(
     partitions = {
         TopicPartition(topic.name, index) for topic in wanted.topics for index in topic.partitions
     }
-    codes = _refuse_unknown(partitions, context.image.topics)
+    codes = _refuse_unknown(partitions, context)
     if not codes:
         codes = await _ask(wanted, partitions, client_version, context)
     return AddPartitionsToTxnResult(
@@ -71,18 +71,19 @@ async def _add(
 
 
 def _refuse_unknown(
-    partitions: set[TopicPartition], topics: Topics
+    partitions: set[TopicPartition], context: RequestContext
 ) -> Mapping[TopicPartition, ErrorCode]:
-    """One partition that is not there keeps out the others too."""
-    unknown = set()
+    """One partition that is not there, or not for clients, keeps out the others too."""
+    refused = {}
     for each in partitions:
-        topic = topics.find(each.topic)
-        if topic is None or each.partition not in topic.partitions:
-            unknown.add(each)
-    if not unknown:
+        topic = context.image.topics.find(each.topic)
+        if context.version < _FIRST_OF_BROKERS and each.topic in INTERNAL_TOPICS:
+            refused[each] = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        elif topic is None or each.partition not in topic.partitions:
+            refused[each] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if not refused:
         return {}
-    codes = dict.fromkeys(partitions, ErrorCode.OPERATION_NOT_ATTEMPTED)
-    return codes | dict.fromkeys(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return dict.fromkeys(partitions, ErrorCode.OPERATION_NOT_ATTEMPTED) | refused
 
 
 async def _ask(

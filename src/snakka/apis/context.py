@@ -117,6 +117,7 @@ class Services(NodeServices):
     transactions: Transactions
     transaction_coordinator: TransactionCoordinator
     markers: MarkerWriter
+    verifies_transactions: Callable[[], bool]
 
 
 _S = TypeVar("_S", bound=NodeServices, covariant=True)

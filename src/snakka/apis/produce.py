@@ -11,13 +11,13 @@ high watermark (replication/partition.py).
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from snakka.apis.context import RequestContext
 from snakka.apis.errors import TOLD_ERRORS, UnansweredError, error_code
 from snakka.apis.leader_hints import Leader, endpoints, find_leader
 from snakka.apis.registry import api
-from snakka.apis.transaction_verification import Vouching, vouch
+from snakka.apis.transaction_verification import Unverified, Vouching, find_unverified, vouch
 from snakka.coordinators.errors import CoordinatorError
 from snakka.coordinators.groups.offsets import TopicPartition
 from snakka.coordinators.transactions.initializing import Producer
@@ -34,13 +34,12 @@ from snakka.protocol.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from snakka.protocol.records.batch import BatchHeader, is_transactional
+from snakka.protocol.records.batch import is_transactional
 from snakka.protocol.types import Buffer, format_uuid
 from snakka.replication.admission import InvalidRecordsError
 from snakka.replication.errors import InvalidRequiredAcksError, NotLeaderError
 from snakka.replication.replica import Replica
 from snakka.replication.replicas import wait_for_commit
-from snakka.replication.verification import Verification
 from snakka.storage.errors import InvalidRecordError
 from snakka.storage.log_state import Appended
 
@@ -58,14 +57,6 @@ _VOUCHING: Final = Vouching(
 )
 
 
-class _Unverified(NamedTuple):
-    """A batch that waits for its coordinator; a copy, since the frame is overwritten meanwhile."""
-
-    batch: bytearray
-    producer: Producer
-    verification: Verification
-
-
 @dataclass(slots=True)
 class _Append:
     """What came of one partition's batch."""
@@ -75,7 +66,7 @@ class _Append:
     replica: Replica | None = None
     appended: Appended | None = None
     error: Exception | None = None
-    unverified: _Unverified | None = None
+    unverified: Unverified | None = None
 
 
 @api(ApiKey.PRODUCE)
@@ -114,14 +105,18 @@ def _append(
             append.replica = context.replicas.get(topic.name, data.index)
         batch = _batch(data.records)
         if is_transactional(batch):
-            append.unverified = _find_unverified(append.replica, batch, request.transactional_id)
+            append.unverified = find_unverified(append.replica, batch, request.transactional_id)
         if append.unverified is None:
-            append.appended = append.replica.append_from_client(
-                batch, needs_all=acks == ACKS_ALL, now_ms=context.now_ms()
-            )
+            append.appended = _append_batch(append.replica, batch, acks, context)
     except TOLD_ERRORS as error:
         append.error = error
     return append
+
+
+def _append_batch(
+    replica: Replica, batch: bytearray | memoryview, acks: int, context: RequestContext
+) -> Appended:
+    return replica.append_from_client(batch, needs_all=acks == ACKS_ALL, now_ms=context.now_ms())
 
 
 def _batch(records: Buffer | None) -> bytearray | memoryview:
@@ -129,20 +124,6 @@ def _batch(records: Buffer | None) -> bytearray | memoryview:
     if records is None:
         raise InvalidRecordError("no batch at all")
     return bytearray(records) if isinstance(records, bytes) else records
-
-
-def _find_unverified(
-    replica: Replica, batch: bytearray | memoryview, transactional_id: str | None
-) -> _Unverified | None:
-    if transactional_id is None:
-        raise CoordinatorError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-    replica.partition.check_leader()
-    header = BatchHeader.read(batch)
-    needed = replica.find_verification(header)
-    if needed is None or needed.is_confirmed:
-        return None
-    producer = Producer(header.producer_id, header.producer_epoch)
-    return _Unverified(bytearray(batch), producer, needed)
 
 
 async def _append_verified(
@@ -172,11 +153,8 @@ def _append_one_verified(
         return
     append.unverified.verification.is_confirmed = True
     try:
-        append.appended = append.replica.append_from_client(
-            append.unverified.batch,
-            needs_all=request.acks == ACKS_ALL,
-            now_ms=context.now_ms(),
-        )
+        batch = append.unverified.batch
+        append.appended = _append_batch(append.replica, batch, request.acks, context)
     except TOLD_ERRORS as error:
         append.error = error
 

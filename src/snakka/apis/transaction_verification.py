@@ -10,14 +10,18 @@ import asyncio
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from snakka.apis.context import RequestContext
 from snakka.apis.errors import fencing_code
+from snakka.coordinators.errors import CoordinatorError
 from snakka.coordinators.groups.offsets import TopicPartition
 from snakka.coordinators.transactions.initializing import Producer
 from snakka.coordinators.transactions.metadata import TRANSACTION_V2
 from snakka.protocol.error_codes import ErrorCode
+from snakka.protocol.records.batch import BatchHeader
+from snakka.replication.replica import Replica
+from snakka.replication.verification import Verification
 
 _NO_VERSION: Final = 1 << 15
 _PASSING: Final = frozenset(
@@ -49,6 +53,29 @@ class Vouching:
         return fencing_code(code, version, _NO_VERSION)
 
 
+class Unverified(NamedTuple):
+    """A batch that waits for its coordinator; a copy, since the frame is overwritten meanwhile."""
+
+    batch: bytearray
+    producer: Producer
+    verification: Verification
+
+
+def find_unverified(
+    replica: Replica, batch: bytearray | memoryview, transactional_id: str | None
+) -> Unverified | None:
+    """What has to be vouched for before the replica takes the batch; None if nothing."""
+    if transactional_id is None:
+        raise CoordinatorError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    replica.partition.check_leader()
+    header = BatchHeader.read(batch)
+    needed = replica.find_verification(header)
+    if needed is None or needed.is_confirmed:
+        return None
+    producer = Producer(header.producer_id, header.producer_epoch)
+    return Unverified(bytearray(batch), producer, needed)
+
+
 async def vouch(
     transactional_id: str,
     producer: Producer,
@@ -60,7 +87,7 @@ async def vouch(
     if context.version >= vouching.first_of_v2:
         code = await _add(transactional_id, producer, partitions, context)
         return dict.fromkeys(partitions, vouching.told(code, context.version))
-    if not context.services.config.get_bool("transaction.partition.verification.enable"):
+    if not context.services.verifies_transactions():
         return dict.fromkeys(partitions, ErrorCode.NONE)
     coordinator = context.services.transaction_coordinator
     codes = await coordinator.verify_partitions(transactional_id, producer, partitions)

@@ -170,9 +170,6 @@ class BrokerPart:
             min_session_timeout_ms=config.get_int("group.min.session.timeout.ms"),
             max_session_timeout_ms=config.get_int("group.max.session.timeout.ms"),
             max_size=config.get_int("group.max.size"),
-            consumer_session_timeout_ms=config.get_int("group.consumer.session.timeout.ms"),
-            consumer_heartbeat_interval_ms=config.get_int("group.consumer.heartbeat.interval.ms"),
-            consumer_max_size=config.get_int("group.consumer.max.size"),
             offset_metadata_max_bytes=config.get_int("offset.metadata.max.bytes"),
             offsets_retention_ms=config.get_int("offsets.retention.minutes") * _MINUTE_MS,
             offsets_retention_check_interval_ms=config.get_int(
@@ -227,6 +224,9 @@ class BrokerPart:
             transactions=self._transactions,
             transaction_coordinator=self._transactions,
             markers=self._markers,
+            verifies_transactions=lambda: self._dynamic.current.get_bool(
+                "transaction.partition.verification.enable"
+            ),
             now_ms=self._ground.now_ms,
         )
 

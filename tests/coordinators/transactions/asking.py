@@ -8,9 +8,11 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
+from snakka.coordinators.framing import build
 from snakka.coordinators.groups.offsets import TopicPartition
 from snakka.coordinators.hosted import HostSettings, TransactionEnd
 from snakka.coordinators.transactions.initializing import Producer
+from snakka.coordinators.transactions.metadata import TransactionMetadata, record_of
 from snakka.coordinators.transactions.settings import TransactionSettings
 from snakka.coordinators.transactions.transactions import Transactions
 from snakka.protocol.error_codes import ErrorCode
@@ -88,6 +90,13 @@ class Asking:
         """Another broker leads the partition, and this is it."""
         self.log.leader_epoch += 1
         await self.start()
+
+    async def begin_at(self, epoch: int) -> None:
+        """As if the first producer had come back so often."""
+        known = TransactionMetadata("tx", 1, epoch, 60_000, updated_at_ms=self.timers.now_ms())
+        self.log.append(build((record_of(known, self.version),), None, 0), self.log.leader_epoch)
+        self.ids.given = 1
+        await self.fail_over()
 
     async def advance(self, by_ms: int, *, steps: int = 1) -> None:
         for _ in range(steps):

@@ -96,9 +96,7 @@ def test_a_producer_whose_end_was_not_answered_asks_for_its_epoch() -> None:
 @pytest.mark.parametrize("knows", [True, False])
 def test_epochs_run_out_and_another_producer_id_follows(knows: bool) -> None:
     async def body(a: Asking) -> None:
-        await a.init()
-        for _ in range(LAST_EPOCH):
-            await a.init()
+        await a.begin_at(LAST_EPOCH)
         assert await a.state() == f"Empty 1:{LAST_EPOCH}"
         expected = Producer(1, LAST_EPOCH) if knows else None
         assert await a.init(expected) == "2:0"
@@ -110,13 +108,11 @@ def test_epochs_run_out_and_another_producer_id_follows(knows: bool) -> None:
 
 def test_fencing_works_in_the_last_epoch_too() -> None:
     async def body(a: Asking) -> None:
-        await a.init()
-        for _ in range(LAST_EPOCH):
-            await a.init()
+        await a.begin_at(LAST_EPOCH)
         await a.add(Producer(1, LAST_EPOCH), T0)
         assert await a.init() == "CONCURRENT_TRANSACTIONS"
         await a.advance(0)
-        assert a.markers == [f"abort 1:{LAST_EPOCH + 1} by 0 t-0"]
+        assert a.markers == [f"abort 1:{LAST_EPOCH + 1} by 1 t-0"]
         assert await a.init() == "2:0"
 
     ask(body)

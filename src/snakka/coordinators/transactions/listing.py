@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+import re2
+
 from snakka.coordinators.errors import CoordinatorError
 from snakka.coordinators.transactions.metadata import (
     NO_PRODUCER_EPOCH,
@@ -25,6 +27,8 @@ class Pattern(Protocol):
     def fullmatch(self, text: str) -> object | None: ...
 
 
+_QUIETLY: Final = re2.Options()
+_QUIETLY.log_errors = False
 TITLES: Final = {each.title: each for each in State}
 
 
@@ -109,12 +113,8 @@ def refuse_describe(transactional_id: str, code: ErrorCode) -> Described:
 def _compile(pattern: str | None) -> Pattern | None:
     if not pattern:
         return None
-    import re2  # by the few who ask for a pattern; it takes as long as the text, whatever they ask
-
-    options = re2.Options()
-    options.log_errors = False
     try:
-        found: Pattern = re2.compile(pattern, options)
+        found: Pattern = re2.compile(pattern, _QUIETLY)
     except re2.error:
         raise CoordinatorError(ErrorCode.INVALID_REGULAR_EXPRESSION) from None
     return found
