@@ -1,14 +1,30 @@
 """Several nodes as processes of their own, formatted and started as a user does it."""
 
+import asyncio
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from snakka.client.address import Address
+from snakka.client.connection import Connection
+from snakka.client.errors import ClientError
+from snakka.protocol.messages.describe_quorum import (
+    DescribeQuorumRequest,
+    DescribeQuorumResponse,
+    RequestPartitionData,
+    RequestTopicData,
+)
+from snakka.quorum.replies import TOPIC
+from tests.compat.java_oracle import classpath
 
 CLUSTER = "ZZZZZZZZQZGZZZZZZZZZZg"
 START_TIMEOUT_S = 30
@@ -104,3 +120,87 @@ class NodeProcess:
             assert self.process.poll() is None, self.log.read_text()
             assert time.monotonic() < deadline, self.log.read_text()
             time.sleep(0.02)
+
+
+class KafkaNodeProcess(NodeProcess):
+    """A node of Apache Kafka's own, of the same settings and directories."""
+
+    def command(self) -> list[str]:
+        options = ["-XX:TieredStopAtLevel=1", "-Xmx256m"]
+        return ["java", *options, "-cp", classpath(), "kafka.Kafka", str(self.config)]
+
+
+async def _describe(address: Address) -> DescribeQuorumResponse:
+    connection = await Connection.open(address)
+    try:
+        topic = RequestTopicData(
+            topic_name=TOPIC, partitions=[RequestPartitionData(partition_index=0)]
+        )
+        request = DescribeQuorumRequest(topics=[topic])
+        return await connection.ask(request, DescribeQuorumResponse)
+    finally:
+        connection.close()
+
+
+def find_leader(nodes: Sequence[NodeProcess]) -> tuple[int, int] | None:
+    """The id and the epoch of a leader that has committed, as it says itself."""
+    for node in nodes:
+        if node.process is None:
+            continue
+        try:
+            answer = asyncio.run(_describe(Address("127.0.0.1", node.controller_port)))
+        except ClientError:
+            continue
+        partition = answer.topics[0].partitions[0]
+        if partition.error_code == 0 and partition.high_watermark > 0:
+            return partition.leader_id, partition.leader_epoch
+    return None
+
+
+def wait_for_leader(
+    nodes: Sequence[NodeProcess], *, above_epoch: int = -1, among: Collection[int] = range(100)
+) -> tuple[int, int]:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while True:
+        found = find_leader(nodes)
+        if found is not None and found[1] > above_epoch and found[0] in among:
+            return found
+        logs = "\n".join(each.log.read_text() for each in nodes)
+        assert time.monotonic() < deadline, f"no leader: {logs}"
+        time.sleep(0.05)
+
+
+def lag_of(nodes: Sequence[NodeProcess], replica_id: int) -> int | None:
+    """How many records of the leader a replica lacks; None where nobody knows."""
+    for node in nodes:
+        if node.process is None:
+            continue
+        try:
+            answer = asyncio.run(_describe(Address("127.0.0.1", node.controller_port)))
+        except ClientError:
+            continue
+        partition = answer.topics[0].partitions[0]
+        if partition.error_code == 0:
+            replicas = [*partition.current_voters, *partition.observers]
+            ends = {each.replica_id: each.log_end_offset for each in replicas}
+            own = ends.get(partition.leader_id, 0)
+            return own - ends[replica_id] if ends.get(replica_id, -1) >= 0 else None
+    return None
+
+
+def wait_until_caught_up(nodes: Sequence[NodeProcess], replica_id: int) -> None:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while lag_of(nodes, replica_id) != 0:
+        assert time.monotonic() < deadline, f"{replica_id} lags: {lag_of(nodes, replica_id)}"
+        time.sleep(0.05)
+
+
+def create_topics(node: NodeProcess, *names: str) -> None:
+    admin = AdminClient({"bootstrap.servers": node.bootstrap, "log_level": 0})
+    for made in admin.create_topics([NewTopic(each, 1, 1) for each in names]).values():
+        made.result(30)
+
+
+def topics_of(node: NodeProcess) -> set[str]:
+    admin = AdminClient({"bootstrap.servers": node.bootstrap, "log_level": 0})
+    return set(admin.list_topics(timeout=30).topics)

@@ -2,20 +2,27 @@
 
 import json
 import subprocess
+from typing import Protocol
 
-from tests.compat.broker_process import BrokerProcess
 from tests.compat.java_oracle import JAVA_SOURCES, JavaProgram, classpath
 
 TOOLS = "org.apache.kafka.tools"
 CONFIG_COMMAND = "kafka.admin.ConfigCommand"
 
 
-class JavaTools(JavaProgram):
-    """Runs them against one broker. A context manager."""
+class Reached(Protocol):
+    """A node that is asked."""
 
-    def __init__(self, broker: BrokerProcess) -> None:
+    @property
+    def bootstrap(self) -> str: ...
+
+
+class JavaTools(JavaProgram):
+    """Runs them against one node. A context manager."""
+
+    def __init__(self, node: Reached, option: str = "--bootstrap-server") -> None:
         super().__init__(JAVA_SOURCES / "Tools.java")
-        self.bootstrap = ("--bootstrap-server", broker.bootstrap)
+        self.bootstrap = (option, node.bootstrap)
 
     def run(self, name: str, *arguments: str, text: str = "") -> str:
         """What a tool prints on reading `text`; it must end well."""

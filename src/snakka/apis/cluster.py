@@ -11,6 +11,7 @@ from snakka.metadata.image import MetadataImage
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 TRANSACTIONS_TOPIC: Final = "__transaction_state"
 SHARE_STATE_TOPIC: Final = "__share_group_state"
+_NOBODY: Final = -1
 INTERNAL_TOPICS: Final = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC, SHARE_STATE_TOPIC})
 
 
@@ -41,3 +42,12 @@ def find_broker(image: MetadataImage, broker_id: int, listener: str) -> Reachabl
         if endpoint.name == listener:
             return Reachable(broker_id, endpoint.host, endpoint.port, broker.rack, broker.fenced)
     return None
+
+
+def find_forwarder(image: MetadataImage, own_id: int) -> int:
+    """Whom clients are told to be the controller: brokers forward what is for it (KIP-590).
+
+    It is the broker that answers, if it may serve. That one lives, which of others is not known.
+    """
+    candidates = (own_id, *sorted(image.brokers))
+    return next((each for each in candidates if image.is_active(each)), _NOBODY)

@@ -1,13 +1,14 @@
 """DescribeCluster (key 60): cluster id, controller and brokers.
 
-KIP-430 authorized operations, KIP-700, KIP-1073 fenced brokers (v2). Only brokers can be asked for
-here; KIP-919's controllers are described on the controller's listener, which is not served yet.
+KIP-430 authorized operations, KIP-700, KIP-1073 fenced brokers (v2).
+
+Not here: what controllers tell (describe_controllers.py).
 """
 
 from typing import Final
 
 from snakka.apis.authorization import NOT_REQUESTED, ON_CLUSTER
-from snakka.apis.cluster import reachable_brokers
+from snakka.apis.cluster import find_forwarder, reachable_brokers
 from snakka.apis.context import RequestContext
 from snakka.apis.registry import api
 from snakka.protocol.api_keys import ApiKey
@@ -38,12 +39,11 @@ async def describe_cluster(
             context.image, context.peer.listener, with_fenced=request.include_fenced_brokers
         )
     )
-    active = [each.broker_id for each in brokers if not each.is_fenced]
     return DescribeClusterResponse(
         throttle_time_ms=0,
         error_code=ErrorCode.NONE,
         cluster_id=context.services.cluster_id,
-        controller_id=active[0] if active else -1,
+        controller_id=find_forwarder(context.image, context.services.config.node_id),
         brokers=[
             DescribeClusterBroker(
                 broker_id=each.broker_id,

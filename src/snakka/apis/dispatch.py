@@ -49,6 +49,7 @@ SERVED: Final = (
     "describe_client_quotas",
     "describe_cluster",
     "describe_configs",
+    "describe_controllers",
     "describe_delegation_token",
     "describe_groups",
     "describe_log_dirs",

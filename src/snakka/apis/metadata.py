@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from snakka.apis.authorization import NOT_REQUESTED, ON_CLUSTER, ON_TOPIC
-from snakka.apis.cluster import INTERNAL_TOPICS, find_broker, reachable_brokers
+from snakka.apis.cluster import INTERNAL_TOPICS, find_broker, find_forwarder, reachable_brokers
 from snakka.apis.context import RequestContext
 from snakka.apis.registry import api
 from snakka.metadata.image import MetadataImage, Topic
@@ -42,7 +42,7 @@ async def metadata(request: MetadataRequest, context: RequestContext) -> Metadat
             for each in reachable_brokers(image, listener)
         ],
         cluster_id=context.services.cluster_id,
-        controller_id=_any_broker(image),
+        controller_id=find_forwarder(image, context.services.config.node_id),
         topics=_topics(request, context),
         cluster_authorized_operations=(
             ON_CLUSTER if request.include_cluster_authorized_operations else NOT_REQUESTED
@@ -58,11 +58,6 @@ async def _create_missing(topics: Iterable[MetadataRequestTopic], context: Reque
     ]
     if missing:
         await context.services.topics.create_missing(missing)
-
-
-def _any_broker(image: MetadataImage) -> int:
-    """Kafka's KRaft brokers forward what is for the controller: any of them will do."""
-    return next((each for each in sorted(image.brokers) if image.is_active(each)), _NOBODY)
 
 
 def _topics(request: MetadataRequest, context: RequestContext) -> list[MetadataResponseTopic]:
