@@ -25,12 +25,14 @@ from snakka.app.listeners import (
 from snakka.app.metadata import MetadataPart
 from snakka.app.transactions import make_transactions
 from snakka.config.endpoints import Endpoint
+from snakka.config.group import GroupConfig
 from snakka.config.topic import TopicConfig
 from snakka.coordinators.groups.groups import Groups
-from snakka.coordinators.groups.settings import GroupSettings
+from snakka.coordinators.groups.settings import ConsumerSettings, GroupSettings
 from snakka.coordinators.hosted import HostSettings
 from snakka.coordinators.timers import LoopTimers
 from snakka.coordinators.transactions.transactions import Transactions
+from snakka.metadata.keys import ConfigResource, ConfigType
 from snakka.node.chores import Chores, cleaner_config, upkeep_config
 from snakka.node.coordinating import CoordinatorPartitions
 from snakka.node.dynamic_config import DynamicConfig
@@ -163,18 +165,32 @@ class BrokerPart:
             min_session_timeout_ms=config.get_int("group.min.session.timeout.ms"),
             max_session_timeout_ms=config.get_int("group.max.session.timeout.ms"),
             max_size=config.get_int("group.max.size"),
-            consumer_session_timeout_ms=config.get_int("group.consumer.session.timeout.ms"),
-            consumer_heartbeat_interval_ms=config.get_int("group.consumer.heartbeat.interval.ms"),
-            consumer_max_size=config.get_int("group.consumer.max.size"),
             offset_metadata_max_bytes=config.get_int("offset.metadata.max.bytes"),
             offsets_retention_ms=config.get_int("offsets.retention.minutes") * _MINUTE_MS,
             offsets_retention_check_interval_ms=config.get_int(
                 "offsets.retention.check.interval.ms"
             ),
+            consumer=ConsumerSettings(
+                config.get_int("group.consumer.session.timeout.ms"),
+                config.get_int("group.consumer.heartbeat.interval.ms"),
+            ),
+            find_own=self._find_group_settings,
+            consumer_max_size=config.get_int("group.consumer.max.size"),
+            consumer_assignors=config.get_list("group.consumer.assignors"),
         )
         topics = ImageTopics(lambda: self._follower.image)
         count = self._count_group_partitions
         return Groups(settings, HostSettings(), count, timers, self._ground.rng, topics)
+
+    def _find_group_settings(self, group_id: str) -> ConsumerSettings | None:
+        own = self._follower.image.configs_of(ConfigResource(ConfigType.GROUP, group_id))
+        if not own:
+            return None
+        config = GroupConfig(self._dynamic.current, own)
+        return ConsumerSettings(
+            config.get_int("consumer.session.timeout.ms"),
+            config.get_int("consumer.heartbeat.interval.ms"),
+        )
 
     def _count_group_partitions(self) -> int:
         topic = self._follower.image.topics.find(OFFSETS_TOPIC)

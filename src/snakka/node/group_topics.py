@@ -1,10 +1,16 @@
 """The topics of the cluster, as the group coordinator assigns them."""
 
 from collections.abc import Callable
+from typing import Final
 
-from snakka.coordinators.groups.consumer.topics import TopicInfo
+import re2
+
+from snakka.coordinators.groups.consumer.topics import InvalidExpressionError, TopicInfo
 from snakka.metadata.image import MetadataImage, Topic
 from snakka.protocol.types import Uuid
+
+_QUIETLY: Final = re2.Options()
+_QUIETLY.log_errors = False
 
 
 class ImageTopics:
@@ -13,14 +19,15 @@ class ImageTopics:
     def __init__(self, find_image: Callable[[], MetadataImage]) -> None:
         self._find_image = find_image
         self._seen = find_image().topics
-        self._version = 0
+        self._version = -1
 
     @property
     def version(self) -> int:
-        topics = self._find_image().topics
-        if topics is not self._seen:  # images share what did not change
-            self._seen = topics
-            self._version += 1
+        """The offset in the metadata log at which topics were last seen to have changed."""
+        image = self._find_image()
+        if image.topics is not self._seen:  # images share what did not change
+            self._seen = image.topics
+            self._version = image.provenance.offset
         return self._version
 
     def find(self, name: str) -> TopicInfo | None:
@@ -28,6 +35,14 @@ class ImageTopics:
 
     def find_by_id(self, topic_id: Uuid) -> TopicInfo | None:
         return _info(self._find_image().topics.by_id.get(topic_id))
+
+    def match(self, expression: str) -> frozenset[str]:
+        try:
+            pattern = re2.compile(expression, _QUIETLY)
+        except re2.error as error:
+            raise InvalidExpressionError(f"{expression!r}: {error}") from error
+        names = (topic.name for topic in self._find_image().topics.by_id.values())
+        return frozenset(name for name in names if pattern.fullmatch(name))
 
 
 def _info(topic: Topic | None) -> TopicInfo | None:

@@ -14,7 +14,7 @@ from snakka.config.key import (
     SHORT,
     STRING,
 )
-from snakka.config.rules import NON_EMPTY_LIST, at_least, list_of, one_of
+from snakka.config.rules import at_least, list_of, one_of
 
 # fmt: off
 COORDINATOR = (
@@ -86,7 +86,7 @@ CONSUMER = (
         doc="The longest such time that a group may be given."),
     INT("group.consumer.max.size", INT_MAX, MEDIUM, at_least(1),
         doc="Members that a group of the consumer protocol may have."),
-    LIST("group.consumer.assignors", ("uniform", "range"), MEDIUM, NON_EMPTY_LIST,
+    LIST("group.consumer.assignors", ("uniform", "range"), MEDIUM, list_of("uniform", "range"),
         doc="The assignors that members may choose; the first one is the default."),
     STRING("group.consumer.migration.policy", "bidirectional", MEDIUM,
         one_of("DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL", ignores_case=True),

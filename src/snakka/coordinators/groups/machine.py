@@ -27,6 +27,7 @@ from snakka.coordinators.groups.classic.stored import replay_generation
 from snakka.coordinators.groups.classic.syncing import Syncing
 from snakka.coordinators.groups.client import ClientInfo
 from snakka.coordinators.groups.committing import OffsetCommits
+from snakka.coordinators.groups.consumer.advancing import Advancing
 from snakka.coordinators.groups.consumer.describing import describe
 from snakka.coordinators.groups.consumer.group import ConsumerGroup
 from snakka.coordinators.groups.consumer.heartbeating import Heartbeats
@@ -45,6 +46,7 @@ from snakka.protocol.internal.consumer_groups import (
     ConsumerGroupCurrentMemberAssignmentKey,
     ConsumerGroupMemberMetadataKey,
     ConsumerGroupMetadataKey,
+    ConsumerGroupRegularExpressionKey,
     ConsumerGroupTargetAssignmentMemberKey,
     ConsumerGroupTargetAssignmentMetadataKey,
 )
@@ -76,9 +78,8 @@ class GroupMachine:
         self.removals = Removals(
             self.groups, self.consumer_groups, self.offsets, self._sessions, settings
         )
-        self.consumers = Heartbeats(
-            self.consumer_groups, self.groups, self._sessions.deadlines, topics, settings
-        )
+        self._advancing = Advancing(self._sessions.deadlines, topics, settings)
+        self.consumers = Heartbeats(self.consumer_groups, self.groups, self._advancing, settings)
 
     def join(
         self, request: JoinGroupRequest, client: ClientInfo, now_ms: int, random: Random
@@ -94,7 +95,8 @@ class GroupMachine:
         return replace(decision, records=(*group_tombstones(request.group_id), *decision.records))
 
     def describe_consumer_group(self, group_id: str) -> Decision[DescribedConsumerGroup]:
-        return Decision(describe(self.consumer_groups, self._topics, group_id))
+        assignor = self._settings.consumer_assignors[0]
+        return Decision(describe(self.consumer_groups, self._topics, group_id, assignor))
 
     def fetch(
         self, request: OffsetFetchRequestGroup, *, require_stable: bool
@@ -120,7 +122,7 @@ class GroupMachine:
                     self._sessions.end_all(group)
             case ConsumerGroupMetadataKey() as key, None:
                 self.consumer_groups.pop(key.group_id, None)
-                self.consumers.forget(key.group_id)
+                self._advancing.forget(key.group_id)
                 if key.group_id in self.offsets.group_ids():
                     get_or_create(self.groups, key.group_id)  # it still keeps them
             case (
@@ -129,6 +131,7 @@ class GroupMachine:
                 | ConsumerGroupTargetAssignmentMetadataKey()
                 | ConsumerGroupTargetAssignmentMemberKey()
                 | ConsumerGroupCurrentMemberAssignmentKey()
+                | ConsumerGroupRegularExpressionKey()
             ) as key, value:
                 self._replay_consumer(key, value)
 
@@ -152,7 +155,8 @@ class GroupMachine:
             if len(group.members) > self._settings.max_size:
                 self._rebalancing.prepare(group, outcome, now_ms)
         for consumer_group in self.consumer_groups.values():
-            self.consumers.start_sessions(consumer_group, now_ms)
+            for consumer in consumer_group.members.values():
+                self._advancing.renew(consumer_group, None, consumer, now_ms)
         self._check_offsets_in(self._settings.offsets_retention_check_interval_ms, now_ms)
         return outcome.decide(None)
 
@@ -174,7 +178,7 @@ class GroupMachine:
         if isinstance(due, ConsumerSessionEnd | RevocationEnd):
             consumer_group = self.consumer_groups.get(due.group_id)
             if consumer_group is not None and due.member_id in consumer_group.members:
-                outcome.records += self.consumers.fence(consumer_group, due.member_id)
+                outcome.records += self._advancing.fence(consumer_group, due.member_id)
             return
         group = self.groups.get(due.group_id)
         if group is None:

@@ -1,10 +1,25 @@
 """What an operator sets about groups; the names are Kafka's."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 _MINUTE_MS: Final = 60_000
 _INT32_MAX: Final = (1 << 31) - 1
+
+
+class ConsumerSettings(NamedTuple):
+    """What a consumer group may have of its own (KIP-848)."""
+
+    session_timeout_ms: int = 45_000  # group.consumer.session.timeout.ms
+    heartbeat_interval_ms: int = 5_000  # group.consumer.heartbeat.interval.ms
+
+
+CONSUMER_DEFAULTS: Final = ConsumerSettings()
+
+
+def _nothing(group_id: str) -> None:
+    """No group has settings of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +34,16 @@ class GroupSettings:
     offsets_retention_ms: int = 7 * 24 * 60 * _MINUTE_MS  # offsets.retention.minutes
     offsets_retention_check_interval_ms: int = 10 * _MINUTE_MS
 
-    consumer_session_timeout_ms: int = 45_000  # group.consumer.session.timeout.ms
-    consumer_heartbeat_interval_ms: int = 5_000  # group.consumer.heartbeat.interval.ms
+    consumer: ConsumerSettings = CONSUMER_DEFAULTS
+    find_own: Callable[[str], ConsumerSettings | None] = _nothing  # of a group, if it has any
     consumer_max_size: int = _INT32_MAX  # group.consumer.max.size
+    consumer_assignors: tuple[str, ...] = ("uniform", "range")  # group.consumer.assignors
 
     # A member that has no id yet cannot send heartbeats; this ends the JoinGroup of one that died.
     new_member_join_timeout_ms: int = 5 * _MINUTE_MS
     # One batch of tombstones; more of them follow at once.
     expired_offsets_max: int = 1_000
+
+    def of_group(self, group_id: str) -> ConsumerSettings:
+        """What holds for the members of one consumer group."""
+        return self.find_own(group_id) or self.consumer

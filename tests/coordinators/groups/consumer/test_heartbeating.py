@@ -221,7 +221,9 @@ def test_a_static_member_gets_its_partitions_back() -> None:
     [
         ({"group_id": ""}, "INVALID_REQUEST"),
         ({"rebalance_timeout_ms": -1}, "INVALID_REQUEST"),
-        ({"subscribed_topic_names": []}, "INVALID_REQUEST"),
+        ({"subscribed_topic_names": None}, "INVALID_REQUEST"),
+        ({"member_id": ""}, "INVALID_REQUEST"),
+        ({"subscribed_topic_regex": "("}, "INVALID_REGULAR_EXPRESSION"),
         ({"topic_partitions": None}, "INVALID_REQUEST"),
         ({"member_epoch": -3}, "INVALID_REQUEST"),
         ({"server_assignor": "best"}, "UNSUPPORTED_ASSIGNOR"),

@@ -1,8 +1,9 @@
 """Topics that the test makes up."""
 
+import re
 from dataclasses import dataclass, field
 
-from snakka.coordinators.groups.consumer.topics import TopicInfo
+from snakka.coordinators.groups.consumer.topics import InvalidExpressionError, TopicInfo
 from snakka.protocol.types import Uuid
 
 
@@ -17,6 +18,13 @@ class FakeTopics:
 
     def find(self, name: str) -> TopicInfo | None:
         return self.by_name.get(name)
+
+    def match(self, expression: str) -> frozenset[str]:
+        try:
+            pattern = re.compile(expression)
+        except re.error as error:
+            raise InvalidExpressionError(expression) from error
+        return frozenset(name for name in self.by_name if pattern.fullmatch(name))
 
     def find_by_id(self, topic_id: Uuid) -> TopicInfo | None:
         return next((each for each in self.by_name.values() if each.topic_id == topic_id), None)

@@ -95,10 +95,9 @@ def _level(targets: dict[str, set[Partition]], takers: Mapping[Uuid, list[str]])
 ASSIGNORS: Final[Mapping[str, Assignor]] = MappingProxyType(
     {"uniform": assign_uniform, "range": assign_range}
 )
-DEFAULT_ASSIGNOR: Final = "uniform"
 
 
-def preferred_assignor(wishes: Iterable[str | None]) -> str:
+def preferred_assignor(wishes: Iterable[str | None], default: str) -> str:
     """The one that most members ask for."""
     votes = [each for each in wishes if each is not None]
-    return max(sorted(set(votes)), key=votes.count, default=DEFAULT_ASSIGNOR)
+    return max(sorted(set(votes)), key=votes.count, default=default)

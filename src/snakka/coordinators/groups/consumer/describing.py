@@ -15,7 +15,9 @@ from snakka.protocol.messages import consumer_group_describe as messages
 _CONSUMER_MEMBER: Final = 1  # KIP-1099; 0 is one of the classic protocol
 
 
-def describe(groups: ConsumerGroupTable, topics: Topics, group_id: str) -> messages.DescribedGroup:
+def describe(
+    groups: ConsumerGroupTable, topics: Topics, group_id: str, default_assignor: str
+) -> messages.DescribedGroup:
     group = groups.get(group_id)
     if group is None:
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
@@ -25,7 +27,9 @@ def describe(groups: ConsumerGroupTable, topics: Topics, group_id: str) -> messa
         group_state=group.state,
         group_epoch=group.epoch,
         assignment_epoch=group.assignment_epoch,
-        assignor_name=preferred_assignor(each.assignor for each in group.members.values()),
+        assignor_name=preferred_assignor(
+            (each.assignor for each in group.members.values()), default_assignor
+        ),
         members=[_describe_member(group, topics, each) for each in group.members.values()],
     )
 
@@ -39,6 +43,7 @@ def _describe_member(group: ConsumerGroup, topics: Topics, member: Member) -> me
         client_id=member.client_id,
         client_host=member.client_host,
         subscribed_topic_names=sorted(member.topics),
+        subscribed_topic_regex=member.expression or "",
         assignment=_write(topics, member.assigned),
         target_assignment=_write(topics, group.target(member.member_id)),
         member_type=_CONSUMER_MEMBER,

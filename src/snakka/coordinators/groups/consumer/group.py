@@ -6,7 +6,13 @@ All of it is hard. A partition has one holder at a time, who has it or has not y
 from enum import StrEnum
 
 from snakka.coordinators.errors import CoordinatorError
-from snakka.coordinators.groups.consumer.member import NO_PARTITIONS, Member, Partition, Partitions
+from snakka.coordinators.groups.consumer.member import (
+    NO_PARTITIONS,
+    Expression,
+    Member,
+    Partition,
+    Partitions,
+)
 from snakka.protocol.error_codes import ErrorCode
 
 
@@ -29,6 +35,7 @@ class ConsumerGroup:
         self.assignment_epoch = 0
         self.members: dict[str, Member] = {}
         self.targets: dict[str, Partitions] = {}
+        self.expressions: dict[str, Expression] = {}
         self._ids_by_instance: dict[str, str] = {}
         self._holders: dict[Partition, str] = {}
 
@@ -75,7 +82,9 @@ class ConsumerGroup:
         return self.targets.get(member_id, NO_PARTITIONS)
 
     def is_subscribed(self, topic: str) -> bool:
-        return any(topic in each.topics for each in self.members.values())
+        return any(topic in each.topics for each in self.members.values()) or any(
+            topic in each.topics for each in self.expressions.values()
+        )
 
     def check_commit(
         self, member_id: str, member_epoch: int, *, in_transaction: bool, api_version: int

@@ -29,6 +29,14 @@ class MemberState(IntEnum):
     UNRELEASED_PARTITIONS = 2
 
 
+class Expression(NamedTuple):
+    """What a regular expression matched, of which version of the topics, and when."""
+
+    topics: frozenset[str]
+    version: int
+    matched_at_ms: int
+
+
 @dataclass(frozen=True, slots=True)
 class Member:
     """What a member wants, and what it has."""
@@ -39,6 +47,7 @@ class Member:
     client_id: str = ""
     client_host: str = ""
     topics: frozenset[str] = frozenset()
+    expression: str | None = None  # of topics in addition to those
     assignor: str | None = None
     rebalance_timeout_ms: int = -1
     epoch: int = 0

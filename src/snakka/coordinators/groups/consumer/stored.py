@@ -8,6 +8,7 @@ from snakka.coordinators.decision import NewRecord
 from snakka.coordinators.groups.consumer.group import ConsumerGroup
 from snakka.coordinators.groups.consumer.member import (
     NO_PARTITIONS,
+    Expression,
     Member,
     MemberState,
     Partition,
@@ -23,6 +24,7 @@ ConsumerKey: TypeAlias = (
     | records.ConsumerGroupTargetAssignmentMetadataKey
     | records.ConsumerGroupTargetAssignmentMemberKey
     | records.ConsumerGroupCurrentMemberAssignmentKey
+    | records.ConsumerGroupRegularExpressionKey
 )
 
 
@@ -42,7 +44,7 @@ def member_record(group_id: str, member: Member) -> NewRecord:
             client_id=member.client_id,
             client_host=member.client_host,
             subscribed_topic_names=sorted(member.topics),
-            subscribed_topic_regex=None,
+            subscribed_topic_regex=member.expression,
             rebalance_timeout_ms=member.rebalance_timeout_ms,
             server_assignor=member.assignor,
         ),
@@ -80,6 +82,18 @@ def current_record(group_id: str, member: Member) -> NewRecord:
             state=member.state,
             assigned_partitions=_write(member.assigned),
             partitions_pending_revocation=_write(member.revoking),
+        ),
+    )
+
+
+def expression_record(group_id: str, text: str, found: Expression | None) -> NewRecord:
+    """What an expression matches; None where nobody uses it any more."""
+    return NewRecord(
+        records.ConsumerGroupRegularExpressionKey(group_id=group_id, regular_expression=text),
+        None
+        if found is None
+        else records.ConsumerGroupRegularExpressionValue(
+            topics=sorted(found.topics), version=found.version, timestamp=found.matched_at_ms
         ),
     )
 
@@ -128,6 +142,15 @@ def replay(group: ConsumerGroup, key: CoordinatorKey, value: CoordinatorValue | 
             group.targets[key.member_id] = _read(value.topic_partitions)
         case records.ConsumerGroupCurrentMemberAssignmentKey(), _:
             _replay_current(group, key.member_id, value)
+        case records.ConsumerGroupRegularExpressionKey(), None:
+            group.expressions.pop(key.regular_expression, None)
+        case (
+            records.ConsumerGroupRegularExpressionKey(),
+            records.ConsumerGroupRegularExpressionValue(),
+        ):
+            group.expressions[key.regular_expression] = Expression(
+                frozenset(value.topics), value.version, value.timestamp
+            )
 
 
 def _replay_current(group: ConsumerGroup, member_id: str, value: CoordinatorValue | None) -> None:
@@ -156,6 +179,7 @@ def _read_member(
         client_id=value.client_id,
         client_host=value.client_host,
         topics=frozenset(value.subscribed_topic_names),
+        expression=value.subscribed_topic_regex or None,
         assignor=value.server_assignor,
         rebalance_timeout_ms=value.rebalance_timeout_ms,
     )

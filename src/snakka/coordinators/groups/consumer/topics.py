@@ -13,16 +13,23 @@ class TopicInfo(NamedTuple):
     partition_count: int
 
 
+class InvalidExpressionError(ValueError):
+    """A text that is no regular expression."""
+
+
 class Topics(Protocol):
     """The topics that there are now."""
 
     @property
     def version(self) -> int:
-        """Another number whenever anything about a topic has changed."""
+        """A higher number whenever anything about a topic has changed."""
 
     def find(self, name: str) -> TopicInfo | None: ...
 
     def find_by_id(self, topic_id: Uuid) -> TopicInfo | None: ...
+
+    def match(self, expression: str) -> frozenset[str]:
+        """The names that an expression of RE2's syntax matches; InvalidExpressionError."""
 
 
 class NoTopics:
@@ -35,6 +42,9 @@ class NoTopics:
 
     def find_by_id(self, topic_id: Uuid) -> None:
         return None
+
+    def match(self, expression: str) -> frozenset[str]:
+        return frozenset()
 
 
 NO_TOPICS: Final = NoTopics()
