@@ -178,6 +178,24 @@ def test_ranges_of_files_go_out_between_bytes(run: Run, tmp_path: Path) -> None:
     run(scenario())
 
 
+def test_a_client_that_sends_no_more_gets_the_rest_of_a_file(run: Run, tmp_path: Path) -> None:
+    content = bytes(range(256)) * 40_000
+    file = file_of(tmp_path, content)
+
+    async def serve(frame: memoryview, peer: Peer) -> Answer:
+        return [len(content).to_bytes(4), InFile(Range(file, 0, len(content)))]
+
+    async def scenario() -> None:
+        async with listening(serve) as listener, connected(listener) as (reader, writer):
+            writer.write(framed(b"a"))
+            writer.write_eof()
+            await asyncio.sleep(0.05)  # the socket is full, and the client's end has been seen
+            assert await read_frame(reader) == content
+            assert await reader.read() == b""
+
+    run(scenario())
+
+
 class ColdFile:
     """A file that is not in memory, behind a disk that takes its time."""
 

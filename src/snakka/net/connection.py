@@ -76,7 +76,7 @@ class Connection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._loop = asyncio.get_running_loop()
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by class
-        self._outbox = Outbox(self._transport, self._loop)
+        self._outbox = Outbox(self._transport, self._loop, self._close_if_done)
         self.last_active_s = self._loop.time()
         host, port = transport.get_extra_info("peername")[:2]
         self.peer = Peer(self._settings.listener, host, port)
@@ -97,7 +97,7 @@ class Connection(asyncio.BufferedProtocol):
     def eof_received(self) -> bool:
         """A client that sends no more may still wait for answers."""
         self._is_closing = True
-        return bool(self._slots)
+        return not self._has_sent_all
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._is_closing = True
@@ -118,8 +118,7 @@ class Connection(asyncio.BufferedProtocol):
     def close(self) -> None:
         """Ends the connection once what is under way has been answered."""
         self._is_closing = True
-        if not self._slots:
-            self._transport.close()
+        self._close_if_done()
 
     def abort(self) -> None:
         self._is_closing = True
@@ -128,6 +127,14 @@ class Connection(asyncio.BufferedProtocol):
     @property
     def is_idle(self) -> bool:
         return not self._slots
+
+    @property
+    def _has_sent_all(self) -> bool:
+        return not self._slots and self._outbox.is_empty
+
+    def _close_if_done(self) -> None:
+        if self._is_closing and self._has_sent_all:
+            self._transport.close()
 
     def _serve_frames(self) -> None:
         self._has_unserved = True
@@ -191,9 +198,7 @@ class Connection(asyncio.BufferedProtocol):
             if answer is not None:
                 self._outbox.put(answer)
         self._outbox.flush()
-        if self._is_closing and not self._slots:
-            self._transport.close()
-            return
+        self._close_if_done()
         self._update_reading()
 
     def _update_reading(self) -> None:

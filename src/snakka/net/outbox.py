@@ -13,7 +13,7 @@ Not here: the order of answers (connection.py).
 import asyncio
 import os
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, Protocol, runtime_checkable
 
 from snakka.protocol.codec import Chunk
@@ -51,7 +51,14 @@ class FileRecords(Protocol):
 class Outbox:
     """Everything between an answer and the socket."""
 
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        transport: asyncio.Transport,
+        loop: asyncio.AbstractEventLoop,
+        on_emptied: Callable[[], None],
+    ) -> None:
+        """`on_emptied` is told when everything has gone out that could not at once."""
+        self._on_emptied = on_emptied
         self._transport = transport
         self._loop = loop
         self._queue: deque[Buffer | _Sending] = deque()
@@ -81,12 +88,16 @@ class Outbox:
             else:
                 self._send_bytes()
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._queue
+
     def pause(self) -> None:
         self._is_paused = True
 
     def resume(self) -> None:
         self._is_paused = False
-        self.flush()
+        self._go_on()
 
     def close(self) -> None:
         self._is_closed = True
@@ -141,12 +152,17 @@ class Outbox:
             return
         if warming.exception() is not None:
             self._give_up()
-        self.flush()
+        self._go_on()
 
     def _on_writable(self) -> None:
         self._loop.remove_writer(self._socket)
         self._is_watching = False
+        self._go_on()
+
+    def _go_on(self) -> None:
         self.flush()
+        if not self._queue:
+            self._on_emptied()
 
 
 class _Sending:

@@ -122,7 +122,8 @@ class LocalFile:
                 position += sum(map(len, chunk))
             return
         written = os.pwritev(self._descriptor, buffers, position)
-        if written < sum(map(len, buffers)):
+        size = len(buffers[0]) if len(buffers) == 1 else sum(map(len, buffers))
+        if written < size:
             self._write_rest(b"".join(buffers), written, position)
 
     def _write_rest(self, data: bytes, written: int, position: int) -> None:
