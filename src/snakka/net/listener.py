@@ -79,4 +79,4 @@ class Listener:
             oldest_s = loop.time() - self._idle_s_max
             for connection in list(self._connections):
                 if connection.is_idle and connection.last_active_s < oldest_s:
-                    connection.close()
+                    connection.abort()  # an answer that was not read in that time, too
