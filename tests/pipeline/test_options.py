@@ -2,8 +2,9 @@
 
 import pytest
 
+from snakka.client.records import TopicPartition
 from snakka.pipeline.errors import OptionError
-from snakka.pipeline.offsets import At, Position, TopicPartition
+from snakka.pipeline.offsets import At, Position
 from snakka.pipeline.options import (
     SourceOptions,
     check_batch,

@@ -3,8 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from snakka.client.records import TopicPartition
 from snakka.pipeline.admission import Limits, Walk, share_out
-from snakka.pipeline.offsets import OffsetRange, TopicPartition, from_json, read_numbers, to_json
+from snakka.pipeline.offsets import OffsetRange, from_json, read_numbers, to_json
 from snakka.pipeline.planning import Splitting, split
 from snakka.protocol.records.batch import BatchHeader
 from snakka.protocol.records.builder import build_batch

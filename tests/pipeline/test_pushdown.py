@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql.datasource import EqualTo, GreaterThan, In, IsNotNull, LessThan, Not
 
+from snakka.client.records import TopicPartition
 from snakka.pipeline.admission import UNLIMITED
-from snakka.pipeline.offsets import OffsetRange, TopicPartition
+from snakka.pipeline.offsets import OffsetRange
 from snakka.pipeline.pushdown import Bounds, Condition
 from snakka.pipeline.spark_filters import conditions
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from snakka.pipeline.offsets import TopicPartition
+from snakka.client.records import TopicPartition
 from snakka.protocol.records.arrow import to_record_batch
 from snakka.protocol.records.batch import TimestampType
 from snakka.protocol.records.column_buffers import Columns

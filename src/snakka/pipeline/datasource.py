@@ -10,6 +10,8 @@ from pyspark.sql.types import StructType
 
 from snakka.pipeline.columns import ddl
 from snakka.pipeline.options import read_source_options
+from snakka.pipeline.sink import BatchWriter, StreamWriter
+from snakka.pipeline.sink_options import read_sink_options
 from snakka.pipeline.source import BatchReader, FilteringBatchReader, StreamReader
 
 
@@ -33,3 +35,9 @@ class SnakkaDataSource(DataSource):
 
     def streamReader(self, schema: StructType) -> StreamReader:  # noqa: N802
         return StreamReader(read_source_options(self.options))
+
+    def writer(self, schema: StructType, overwrite: bool) -> BatchWriter:
+        return BatchWriter(read_sink_options(self.options), schema, overwrite=overwrite)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> StreamWriter:  # noqa: N802
+        return StreamWriter(read_sink_options(self.options), schema, overwrite=overwrite)

@@ -17,3 +17,13 @@ class DataLossError(Exception):
 
 class SchemaError(ValueError):
     """Rows that cannot become records; it names the column."""
+
+
+class StagedRecordsLostError(Exception):
+    """What tasks have staged is not there when it is to be committed; nothing of it is visible."""
+
+    def __init__(self, topic: str) -> None:
+        super().__init__(
+            f"records staged in {topic} are gone: the topic was changed by somebody else, or lost"
+            " its leader without a replica. Nothing was written; the write can be repeated"
+        )

@@ -11,13 +11,14 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from snakka.client.aborted import AbortedFilter, AbortedTransaction
 from snakka.client.cluster import Cluster
 from snakka.client.errors import ClientError, OffsetOutOfRangeError, check
-from snakka.pipeline.broker import list_offsets
+from snakka.client.records import TopicPartition
+from snakka.pipeline.broker import find_offsets
 from snakka.pipeline.cluster_thread import ClusterThread
 from snakka.pipeline.errors import DataLossError
-from snakka.pipeline.offsets import EARLIEST, LATEST, At, OffsetRange, TopicPartition
-from snakka.pipeline.visibility import Visibility
+from snakka.pipeline.offsets import EARLIEST, LATEST, At, OffsetRange
 from snakka.protocol.messages.fetch import (
     FetchPartition,
     FetchRequest,
@@ -42,14 +43,24 @@ class ReadRules:
     fail_on_data_loss: bool = True
 
 
-class VisibleBatch(NamedTuple):
+class FetchedBatch(NamedTuple):
+    """A batch of a log, and whether its records are to be seen at all."""
+
     batch: Batch
     is_visible: bool
 
 
+class BatchInRange(NamedTuple):
+    """A batch that holds offsets of a range, of which those before `start_offset` are gone."""
+
+    batch: Batch
+    is_visible: bool
+    start_offset: int
+
+
 async def fetch(
     cluster: Cluster, where: TopicPartition, offset: int, max_bytes: int, rules: ReadRules
-) -> list[VisibleBatch]:
+) -> list[FetchedBatch]:
     """Whole batches from the one that holds `offset` on; none while there is nothing to read."""
 
     async def attempt() -> PartitionData:
@@ -91,22 +102,25 @@ async def fetch(
     data = await cluster.retrying(attempt)
     records = data.records or b""
     assert isinstance(records, memoryview | bytes)  # as whatever was decoded
-    visibility = Visibility(data.aborted_transactions or ())
+    aborted = AbortedFilter(
+        AbortedTransaction(each.first_offset, each.producer_id)
+        for each in data.aborted_transactions or ()
+    )
     return [
-        VisibleBatch(each, visibility.is_visible(each))
+        FetchedBatch(each, aborted.is_wanted(each))
         for each in batches(records, ignore_partial_tail=True)
     ]
 
 
 def read_batches(
     thread: ClusterThread, wanted: OffsetRange, size_bytes: int, rules: ReadRules
-) -> Iterator[VisibleBatch]:
+) -> Iterator[BatchInRange]:
     """The batches that hold a range of offsets, checksums verified."""
-    position = wanted.start
+    position = start_offset = wanted.start
     left_bytes = size_bytes or FETCH_BYTES
     cluster = thread.cluster
 
-    def begin() -> Future[list[VisibleBatch]]:
+    def begin() -> Future[list[FetchedBatch]]:
         limit = max(FETCH_BYTES_MIN, min(FETCH_BYTES, left_bytes + left_bytes // 8))
         return thread.submit(fetch(cluster, wanted.where, position, limit, rules))
 
@@ -116,6 +130,7 @@ def read_batches(
             fetched = answer.result()
         except OffsetOutOfRangeError:
             position = thread.run(find_remaining(cluster, wanted, position, rules))
+            start_offset = position
             answer = begin()
             continue
         for each in fetched:
@@ -125,7 +140,7 @@ def read_batches(
             answer = begin()
         for each in fetched:
             each.batch.verify_crc()
-            yield each
+            yield BatchInRange(*each, start_offset)
 
 
 async def find_remaining(
@@ -133,8 +148,8 @@ async def find_remaining(
 ) -> int:
     """Where to go on when `position` is not in the log: DataLossError, unless loss is accepted."""
     where = wanted.where
-    first = await list_offsets(cluster, {where: At(EARLIEST)}, is_read_committed=False)
-    last = await list_offsets(cluster, {where: At(LATEST)}, is_read_committed=False)
+    first = await find_offsets(cluster, {where: At(EARLIEST)}, is_read_committed=False)
+    last = await find_offsets(cluster, {where: At(LATEST)}, is_read_committed=False)
     start, end = first[where], last[where]
     is_deleted = position < start
     resumed = min(start, wanted.end) if is_deleted else wanted.end

@@ -12,18 +12,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from snakka.client.records import TopicPartition
+
 EARLIEST: Final = -2
 LATEST: Final = -1
 _INT64_MAX: Final = (1 << 63) - 1
-
-
-class TopicPartition(NamedTuple):
-    topic: str
-    partition: int
-
-    def __str__(self) -> str:
-        return f"{self.topic}-{self.partition}"
-
 
 Offsets = dict[TopicPartition, int]
 

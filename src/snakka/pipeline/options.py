@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from snakka.client.records import TopicPartition
 from snakka.client.settings import ClientSettings
 from snakka.pipeline.errors import OptionError
 from snakka.pipeline.offsets import (
@@ -21,7 +22,6 @@ from snakka.pipeline.offsets import (
     TO_LATEST,
     At,
     Position,
-    TopicPartition,
     read_assignment,
     read_numbers,
 )

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from snakka.pipeline.offsets import OffsetRange, TopicPartition
+from snakka.client.records import TopicPartition
+from snakka.pipeline.offsets import OffsetRange
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+from snakka.client.records import TopicPartition
 from snakka.pipeline.admission import UNLIMITED
-from snakka.pipeline.offsets import OffsetRange, TopicPartition
+from snakka.pipeline.offsets import OffsetRange
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)

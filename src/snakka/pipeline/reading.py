@@ -14,8 +14,9 @@ import pyarrow as pa
 
 from snakka.pipeline.cluster_thread import ClusterThread
 from snakka.pipeline.columns import RowMaker
-from snakka.pipeline.fetching import ReadRules, read_batches
+from snakka.pipeline.fetching import BatchInRange, ReadRules, read_batches
 from snakka.pipeline.planning import Slice
+from snakka.protocol.records.batch import TimestampType
 from snakka.protocol.records.columns import decode_columns
 
 ROWS_BYTES: Final = 8 << 20
@@ -28,13 +29,19 @@ def read_slice(
     wanted = piece.range
     maker = RowMaker(wanted.where, include_headers=include_headers)
     visible = (
-        each.batch
-        for each in read_batches(thread, wanted, piece.size_bytes, rules)
-        if each.is_visible
+        each for each in read_batches(thread, wanted, piece.size_bytes, rules) if each.is_visible
     )
-    for timestamp_type, batches in groupby(visible, lambda each: each.header.timestamp_type):
+    for (start_offset, timestamp_type), batches in groupby(visible, _kind):
         for columns in decode_columns(
-            batches, start_offset=wanted.start, end_offset=wanted.end, columns_bytes=ROWS_BYTES
+            (each.batch for each in batches),
+            start_offset=start_offset,
+            end_offset=wanted.end,
+            columns_bytes=ROWS_BYTES,
         ):
             if columns.row_count:
                 yield maker.rows(columns, timestamp_type)
+
+
+def _kind(each: BatchInRange) -> tuple[int, TimestampType]:
+    """What all rows of one Arrow batch have in common."""
+    return each.start_offset, each.batch.header.timestamp_type

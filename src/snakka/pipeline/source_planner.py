@@ -14,19 +14,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from snakka.client.cluster import Cluster
+from snakka.client.records import TopicPartition
 from snakka.pipeline.admission import UNLIMITED, Limits, Walk, share_out
-from snakka.pipeline.broker import NONE_THAT_LATE, find_partitions, list_offsets, log_sizes
+from snakka.pipeline.broker import NONE_THAT_LATE, find_offsets, find_partitions, log_sizes
 from snakka.pipeline.errors import DataLossError, OptionError
 from snakka.pipeline.fetching import FETCH_BYTES_MIN, ReadRules, fetch
-from snakka.pipeline.offsets import (
-    EARLIEST,
-    LATEST,
-    At,
-    OffsetRange,
-    Offsets,
-    Position,
-    TopicPartition,
-)
+from snakka.pipeline.offsets import EARLIEST, LATEST, At, OffsetRange, Offsets, Position
 from snakka.pipeline.options import SourceOptions
 from snakka.pipeline.planning import Slice, Splitting, split
 from snakka.pipeline.pushdown import Bounds
@@ -196,7 +189,7 @@ class SourcePlanner:
             raise OptionError(f"option {option}: {error}") from None
 
     async def _offsets(self, places: Mapping[TopicPartition, At]) -> Offsets:
-        return await list_offsets(
+        return await find_offsets(
             self._cluster, places, is_read_committed=self.rules.is_read_committed
         )
 

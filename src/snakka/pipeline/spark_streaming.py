@@ -1,4 +1,8 @@
-"""Spark's classes for admission control, which it has from 4.2 on, and stand-ins before that."""
+"""Spark's classes that came after 4.0, and stand-ins where they are not there yet.
+
+Admission control and Trigger.AvailableNow came with 4.2, streaming writers in Arrow with 4.1:
+before that a writer is given single rows.
+"""
 
 try:
     from pyspark.sql.streaming.datasource import (
@@ -30,7 +34,16 @@ except ImportError:
         """Spark reads what is there in one micro-batch without asking the source."""
 
 
+try:
+    from pyspark.sql.datasource import DataSourceStreamArrowWriter
+except ImportError:
+    from pyspark.sql.datasource import (  # type: ignore[assignment]
+        DataSourceStreamWriter as DataSourceStreamArrowWriter,
+    )
+
+
 __all__ = [
+    "DataSourceStreamArrowWriter",
     "ReadAllAvailable",
     "ReadLimit",
     "ReadMaxBytes",

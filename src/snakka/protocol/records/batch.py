@@ -46,9 +46,11 @@ _INT64 = struct.Struct(">q")
 _INT32 = struct.Struct(">i")
 _UINT32 = struct.Struct(">I")
 _INT16 = struct.Struct(">h")
+_PRODUCER = struct.Struct(">qhi")
 _LEADER_EPOCH_POSITION: Final = 12
 _CRC_POSITION: Final = 17
 _MAX_TIMESTAMP_POSITION: Final = 35
+_PRODUCER_POSITION: Final = 43
 _COUNT_POSITION: Final = 57
 
 
@@ -225,6 +227,18 @@ def assign_offset(
     """Gives the batch at `position` its place in the log; its CRC stays valid."""
     _INT64.pack_into(buffer, position, base_offset)
     _INT32.pack_into(buffer, position + _LEADER_EPOCH_POSITION, leader_epoch)
+
+
+def assign_producer(
+    buffer: bytearray, producer_id: int, producer_epoch: int, base_sequence: int
+) -> None:
+    """Makes the batch that fills `buffer` part of a producer's transaction; renews its CRC."""
+    attributes = _INT16.unpack_from(buffer, _CRC_START)[0] | TRANSACTIONAL_BIT
+    _INT16.pack_into(buffer, _CRC_START, attributes)
+    _PRODUCER.pack_into(buffer, _PRODUCER_POSITION, producer_id, producer_epoch, base_sequence)
+    with memoryview(buffer) as view:
+        crc = crc32c(view[_CRC_START:])
+    _UINT32.pack_into(buffer, _CRC_POSITION, crc)
 
 
 def set_max_timestamp(

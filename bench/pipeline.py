@@ -1,0 +1,99 @@
+"""Rows a second from a topic by Spark: our source and Spark's own connector, on one broker.
+
+    python -m bench.pipeline [--small N] [--large N] [--rounds N]
+
+Both run in one session of the Spark that the connector is built for, in turns; of each the fastest
+round counts. `count` reads every column, since neither source leaves any out; `parquet` writes key,
+value and offset. Topics hold 100 B and 1 KiB records in batches of about 16 KiB.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import wait
+from pathlib import Path
+from typing import Final
+
+from snakka.client.records import TopicPartition
+from snakka.client.settings import DEFAULT_SETTINGS
+from snakka.pipeline.cluster_thread import ClusterAddress, ClusterThread
+from snakka.pipeline.producing import produce
+from snakka.protocol.records.builder import build_batch
+from snakka.protocol.records.record import Record
+from tests.compat import spark_connector
+from tests.compat.broker_process import BrokerProcess
+from tests.pipeline.topics import make_topic
+
+QUERIES: Final = Path(__file__).with_name("pipeline_queries.py")
+BATCH_BYTES: Final = 16_000
+IN_FLIGHT: Final = 64
+PARTITIONS: Final = 4
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--small", type=int, default=2_000_000, help="records of 100 bytes")
+    parser.add_argument("--large", type=int, default=400_000, help="records of 1 KiB")
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    jars, environment = spark_connector.jars(), spark_connector.environment()
+    with tempfile.TemporaryDirectory() as directory, BrokerProcess(Path(directory)) as broker:
+        thread = ClusterThread(ClusterAddress(broker.bootstrap, DEFAULT_SETTINGS))
+        topics = {}
+        for name, count, size in (
+            ("bytes-100", arguments.small, 100),
+            ("bytes-1024", arguments.large, 1024),
+        ):
+            started_s = time.perf_counter()
+            topics[name] = fill(broker, thread, name, count, size)
+            print(
+                f"{name}: {topics[name]} records, made in {time.perf_counter() - started_s:.1f} s"
+            )
+        thread.close()
+        command = [sys.executable, str(QUERIES), broker.bootstrap, jars, str(arguments.rounds)]
+        ran = subprocess.run(
+            command,
+            input=json.dumps(topics),
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            check=True,
+        )
+    show(json.loads(ran.stdout.splitlines()[-1]))
+
+
+def fill(
+    broker: BrokerProcess, thread: ClusterThread, topic: str, count: int, size_bytes: int
+) -> int:
+    """The records in the topic: whole batches, the same one again and again."""
+    make_topic(broker.bootstrap, PARTITIONS, topic)
+    per_batch = max(1, BATCH_BYTES // size_bytes)
+    now_ms = time.time_ns() // 1_000_000
+    batch = build_batch(
+        [Record(i, now_ms, b"%08d" % i, b"v" * (size_bytes - 8)) for i in range(per_batch)]
+    )
+    batches = count // per_batch
+    for first in range(0, batches, IN_FLIGHT):
+        sent = [
+            thread.submit(produce(thread.cluster, TopicPartition(topic, i % PARTITIONS), batch))
+            for i in range(first, min(batches, first + IN_FLIGHT))
+        ]
+        for each in wait(sent).done:
+            each.result()
+    return batches * per_batch
+
+
+def show(results: list[list[object]]) -> None:
+    print(f"{'topic':12} {'query':8} {'kafka, M rows/s':>16} {'snakka':>8} {'ratio':>6}")
+    for topic, query, theirs, ours in results:
+        assert isinstance(theirs, float)
+        assert isinstance(ours, float)
+        print(f"{topic:12} {query:8} {theirs / 1e6:16.2f} {ours / 1e6:8.2f} {ours / theirs:6.2f}")
+
+
+if __name__ == "__main__":
+    main()
