@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar, cast
 
-from snakka.apis.context import Peer, QuorumFacts, Services, Volume
+from snakka.apis.context import Peer, QuorumFacts, Services
 from snakka.apis.dispatch import Dispatcher
 from snakka.config.broker import BrokerConfig
 from snakka.coordinators.groups.groups import Groups
@@ -17,7 +17,9 @@ from snakka.coordinators.groups.offsets import TopicPartition as GroupPartition
 from snakka.coordinators.transactions.initializing import Producer
 from snakka.coordinators.transactions.transactions import Transactions
 from snakka.metadata.image import EMPTY
+from snakka.node.log_dirs import NodeLogDirs, Room
 from snakka.node.markers import LocalMarkers
+from snakka.node.moves import Moves
 from snakka.protocol.codec import Chunk
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.frames import read_response, write_request
@@ -31,6 +33,7 @@ from snakka.replication.replicas import Replicas
 from snakka.storage.config import LogConfig
 from snakka.storage.disk import LocalDisk
 from snakka.storage.group_commit import GroupCommit
+from snakka.storage.log_directories import LogDirectories
 from snakka.storage.log_directory import LogDirectory
 from snakka.storage.names import TopicPartition
 from snakka.storage.open_files import OpenFiles
@@ -105,16 +108,23 @@ class TestBroker:
         opened = LogDirectory.open(
             files, str(path), random.Random(1), lambda _: LogConfig(), now_ms=NOW_MS
         )
-        self._directory = opened.directory
+        self.directories = LogDirectories({str(path): TOPIC_ID}, [opened.directory], {})
+        threads = ThreadPoolExecutor(1)
         self._services = Services(
             cluster_id="test-cluster",
             config=BrokerConfig({"node.id": str(NODE_ID), "process.roles": "broker"}),
             listeners=Listeners.BROKER,
             replicas=self.replicas,
             fetch_sessions=FetchSessions(slots_max=2, rng=random.Random(2)),
-            group_commit=GroupCommit(files.disk, ThreadPoolExecutor(1)),
+            group_commit=GroupCommit(files.disk, threads),
             checkpoint=self._checkpoint,
-            find_volume=lambda: Volume(str(path), 100, 40),
+            log_dirs=NodeLogDirs(
+                self.directories,
+                self.replicas,
+                cast(Moves, Nobody()),
+                threads,
+                find_room=lambda path: Room(100, 40),
+            ),
             find_image=lambda: self.image,
             find_quorum=lambda: QuorumFacts(None, 1),
             controller=Nobody(),
@@ -145,8 +155,9 @@ class TestBroker:
         leader: int = NODE_ID,
         leader_epoch: int = 5,
     ) -> Replica:
-        log = self._directory.create(
-            TopicPartition(topic, index), config or LogConfig(), now_ms=NOW_MS
+        partition = TopicPartition(topic, index)
+        log = self.directories.find_log(partition) or self.directories.create(
+            partition, topic_id, config or LogConfig(), now_ms=NOW_MS
         )
         assignment = Assignment(leader, leader_epoch, 0, isr, isr)
         replica = Replica(
@@ -156,7 +167,7 @@ class TestBroker:
         return replica
 
     async def _checkpoint(self) -> None:
-        self._directory.checkpoint()
+        self.directories.checkpoint()
 
     async def ask(
         self, request: Request, version: int, response: type[A], sender: Peer | None = None

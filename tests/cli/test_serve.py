@@ -41,7 +41,6 @@ def test_a_wrong_setting_is_named_with_what_is_near(  # pitfall 44
 @pytest.mark.parametrize(
     "settings",
     [
-        ["log.dirs=one,two"],
         ["listeners=PLAINTEXT://127.0.0.1:0,B://127.0.0.1:0,CONTROLLER://127.0.0.1:0",
          "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,B:SSL,CONTROLLER:PLAINTEXT"],
     ],

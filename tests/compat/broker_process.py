@@ -48,6 +48,10 @@ class BrokerProcess:
         status = self._process.wait(timeout=START_TIMEOUT_S)
         assert status == 0, self.log.read_text()
 
+    def wait(self) -> int:
+        """The status that it ends with, of its own accord."""
+        return self._process.wait(timeout=START_TIMEOUT_S)
+
     def kill(self) -> None:
         self._process.kill()
         self._process.wait()

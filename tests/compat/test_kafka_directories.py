@@ -146,7 +146,7 @@ def test_a_killed_kafka_goes_on_as_snakka_and_a_killed_snakka_as_kafka(tmp_path:
 
     opened = opened_copy(node.data, tmp_path / "killed")
     assert not opened.was_clean
-    assert not any(each.damages for each in opened.opened.values())
+    assert not any(each.damages for each in opened.opened)
     assert contents(opened, read_committed=True) == committed
     assert contents(opened, read_committed=False) == uncommitted
 

@@ -13,10 +13,12 @@ from snakka.protocol.records.record import Record
 from snakka.storage.config import CleanerConfig, LogConfig
 from snakka.storage.disk import LocalDisk
 from snakka.storage.log import Log
+from snakka.storage.log_directories import LogDirectories
 from snakka.storage.log_directory import LogDirectory
 from snakka.storage.names import TopicPartition
 from snakka.storage.open_files import OpenFiles
 from snakka.storage.upkeep import UpkeepConfig
+from tests.storage.making import TOPIC_ID
 
 NOW_MS = 1_700_000_000_000
 SOON = UpkeepConfig(
@@ -48,16 +50,18 @@ async def working(
     directory = LogDirectory.open(
         OpenFiles(disk), str(path), random.Random(1), lambda _: config, now_ms=NOW_MS
     ).directory
-    log = directory.create(PARTITION, config, now_ms=NOW_MS)
+    directories = LogDirectories({str(path): TOPIC_ID}, [directory], {})
+    log = directories.create(PARTITION, TOPIC_ID, config, now_ms=NOW_MS)
     with ThreadPoolExecutor(1) as threads:
         chores = Chores(
-            directory,
+            directories,
             disk,
             threads,
             SOON,
             CleanerConfig(),
             now_ms=clock,
             on_log_start=on_log_start,
+            on_failure=lambda path, error: None,
         )
         async with chores.running():
             yield log

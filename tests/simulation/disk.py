@@ -3,7 +3,7 @@
 A crash keeps what was synced. Of what was not, each file keeps a random prefix of its writes, the
 last of them possibly torn and one of them possibly replaced by zeros, as when a file system has
 extended the file but not written the data; each directory keeps a random prefix of its changes, in
-order, as the metadata journals of Linux file systems do.
+order, as the metadata journals of Linux file systems do: of renamed directories, too.
 
 Everything random comes from the `random.Random` given, so a seed replays a crash.
 """
@@ -130,12 +130,21 @@ class SimulatedFile:
         raise OSError(errno.EBADF, "a simulated file has no descriptor")
 
 
+class PowerCut(BaseException):
+    """Raised in the midst of an operation that does not come about: call `crash` next."""
+
+
 class SimulatedDisk:
-    """Implements snakka.storage.disk.Disk. `failing` names the operations that give EIO."""
+    """Implements snakka.storage.disk.Disk. `failing` names the operations that give EIO.
+
+    The power is cut after `steps_left` changes and syncs, where that is given.
+    """
 
     def __init__(self, rng: random.Random, capacity_bytes: int = 1 << 40) -> None:
         self.capacity_bytes = capacity_bytes
         self.failing: set[str] = set()
+        self.steps = 0
+        self.steps_left: int | None = None
         self.now_ms = 0
         self.writes = 0
         self.syncs = 0
@@ -143,6 +152,7 @@ class SimulatedDisk:
         self.cold: list[Inode] = []
         self._rng = rng
         self._folders: dict[str, Folder] = {"/": Folder()}
+        self._renamed: dict[str, list[tuple[str, str]]] = {}  # directories, by their parent
 
     # What a Disk does.
 
@@ -176,12 +186,18 @@ class SimulatedDisk:
 
     def make_directory(self, path: str) -> None:
         """Made for good at once: losing whole directories is not what is tested here."""
-        self._folders.setdefault(path, Folder())
+        if path not in self._folders:
+            self._step()
+            self._folders[path] = Folder()
+            self._renamed.pop(os.path.dirname(path), None)
 
     def rename(self, source: str, target: str) -> None:
         self.check_fault("write")
-        if source in self._folders:  # for good at once, as directories are made
+        if source in self._folders:
+            if self._folders.get(target, Folder()).names:
+                raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), target)
             self._folders[target] = self._folders.pop(source)
+            self._renamed.setdefault(os.path.dirname(target), []).append((source, target))
             return
         source_folder, source_name = self._locate(source)
         target_folder, target_name = self._locate(target)
@@ -193,6 +209,7 @@ class SimulatedDisk:
 
     def remove(self, path: str) -> None:
         self._inode(path)
+        self._step()
         folder, name = self._locate(path)
         del folder.names[name]
         folder.changed()
@@ -200,16 +217,24 @@ class SimulatedDisk:
     def remove_directory(self, path: str) -> None:
         if self._folder(path).names:
             raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
+        self._step()
         del self._folders[path]
+        self._renamed.pop(os.path.dirname(path), None)
 
     def sync_directory(self, path: str) -> None:
         self.check_fault("sync")
         self._folder(path).sync()
+        self._renamed.pop(path, None)
 
     # What a test does to it.
 
     def crash(self) -> None:
         """Power loss. Files opened before it belong to a dead process: use new ones."""
+        self.steps_left = None
+        for renamed in self._renamed.values():
+            for source, target in reversed(renamed[self._rng.randint(0, len(renamed)) :]):
+                self._folders[source] = self._folders.pop(target)
+        self._renamed.clear()
         inodes = {id(inode): inode for inode in self._inodes()}
         for inode in inodes.values():
             inode.crash(self._rng)
@@ -226,7 +251,16 @@ class SimulatedDisk:
         inode.durable = bytes(inode.content)
         inode.writes.clear()
 
+    def _step(self) -> None:
+        self.steps += 1
+        if self.steps_left is not None:
+            self.steps_left -= 1
+            if self.steps_left < 0:
+                raise PowerCut
+
     def check_fault(self, operation: str) -> None:
+        if operation != "read":
+            self._step()
         if operation in self.failing:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
 

@@ -9,6 +9,7 @@ from snakka.protocol.records.builder import build_batch, build_end_txn_batch
 from snakka.protocol.records.compression import Compression
 from snakka.protocol.records.control import ControlType, EndTxnMarker
 from snakka.protocol.records.record import Record
+from snakka.protocol.types import Uuid
 from snakka.storage.compaction.compact import Compacted, Compaction, look_at
 from snakka.storage.compaction.throttle import Throttle
 from snakka.storage.config import CleanerConfig, LogConfig
@@ -22,6 +23,7 @@ from snakka.storage.validate import AppendOrigin
 
 DIRECTORY = "/logs/t-0"
 NOW_MS = 1_000_000
+TOPIC_ID = Uuid(b"topic-id-of-test")
 SMALL_MAP = CleanerConfig(dedupe_buffer_size=1 << 14)
 
 

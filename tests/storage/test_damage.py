@@ -27,7 +27,7 @@ from snakka.storage.log_directory import LogDirectory, OpenedDirectory
 from snakka.storage.names import CLEAN_SHUTDOWN, TopicPartition
 from snakka.storage.open_files import OpenFiles
 from tests.simulation.disk import SimulatedDisk
-from tests.storage.making import NOW_MS, batch_of
+from tests.storage.making import NOW_MS, TOPIC_ID, batch_of
 
 A, B = TopicPartition("a", 0), TopicPartition("b", 3)
 CONFIG = LogConfig(segment_bytes=500, index_interval_bytes=100, is_compacted=True)
@@ -94,7 +94,7 @@ def open_directory(disk: SimulatedDisk) -> OpenedDirectory:
 def make_directory(disk: SimulatedDisk, *, is_clean: bool) -> None:
     directory = open_directory(disk).directory
     for partition, count in ((A, 40), (B, 5)):
-        log = directory.create(partition, CONFIG, now_ms=NOW_MS)
+        log = directory.create(partition, TOPIC_ID, CONFIG, now_ms=NOW_MS)
         for n in range(count):
             log.append_as_leader(batch_of(b"%d" % n), leader_epoch=0, now_ms=NOW_MS)
             log.write_staged()
@@ -154,7 +154,8 @@ def _check_log(
     log = opened.directory.logs[partition]
     look_at(log, opened.directory.cleaned_offsets.get(partition), now_ms=NOW_MS)
     if log.log_start_offset > end:  # believed, since a log may really have lost its end
-        assert opened.opened[partition].damages, "the records are kept aside, and it is told"
+        (whole,) = (each for each in opened.opened if each.log is log)
+        assert whole.damages, "the records are kept aside, and it is told"
         kept = [name for name in disk.names(f"/data/{partition}") if name.endswith(".damaged")]
         assert kept
         return

@@ -9,7 +9,7 @@ from snakka.storage.log_directory import LogDirectory, OpenedDirectory
 from snakka.storage.names import TopicPartition
 from snakka.storage.open_files import OpenFiles
 from tests.simulation.disk import SimulatedDisk
-from tests.storage.making import NOW_MS, batch_of
+from tests.storage.making import NOW_MS, TOPIC_ID, batch_of
 
 A, B = TopicPartition("a", 0), TopicPartition("b", 3)
 CONFIG = LogConfig(segment_bytes=500, index_interval_bytes=100)
@@ -31,13 +31,12 @@ def append(log: Log, count: int) -> None:
 @pytest.fixture
 def directory(disk: SimulatedDisk) -> LogDirectory:
     directory = open_directory(disk).directory
-    append(directory.create(A, CONFIG, now_ms=NOW_MS), 20)
-    append(directory.create(B, CONFIG, now_ms=NOW_MS), 5)
+    append(directory.create(A, TOPIC_ID, CONFIG, now_ms=NOW_MS), 20)
+    append(directory.create(B, TOPIC_ID, CONFIG, now_ms=NOW_MS), 5)
     return directory
 
 
 def test_a_clean_shutdown(disk: SimulatedDisk, directory: LogDirectory) -> None:
-    assert directory.create(A, CONFIG, now_ms=NOW_MS) is directory.logs[A]
     directory.shut_down(broker_epoch=5)
     disk.crash()
     opened = open_directory(disk)
@@ -77,7 +76,7 @@ def test_a_cut_is_checkpointed_before_it_is_made(
     append(directory.logs[A], 30)
     disk.crash()
     opened = open_directory(disk)
-    assert opened.opened[A].log.log_end_offset >= 6
+    assert opened.directory.logs[A].log_end_offset >= 6
     directory = opened.directory
     directory.logs[A].flush()
     directory.checkpoint()
@@ -98,7 +97,7 @@ def test_a_damaged_checkpoint_means_recovering_everything(
 
 
 def test_other_directories_are_left_alone(disk: SimulatedDisk, directory: LogDirectory) -> None:
-    disk.make_directory("/data/a-0.17-future")
+    disk.make_directory("/data/c-0.17-stray")
     disk.make_directory("/data/lost+found")
     directory.shut_down(broker_epoch=1)
     assert set(open_directory(disk).directory.logs) == {A, B}

@@ -22,7 +22,7 @@ from snakka.storage.upkeep import (
     needs_flush,
 )
 from tests.simulation.disk import SimulatedDisk
-from tests.storage.making import NOW_MS, Harness, batch_of, keyed
+from tests.storage.making import NOW_MS, TOPIC_ID, Harness, batch_of, keyed
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 COMPACTED = LogConfig(segment_bytes=1000, index_interval_bytes=100, is_compacted=True)
@@ -127,7 +127,7 @@ def test_an_uncleanable_log_waits_for_an_operator(disk: SimulatedDisk) -> None:
 
 def test_where_compaction_goes_on_is_remembered_and_cut_with_the_log(disk: SimulatedDisk) -> None:
     directory = LogDirectory(OpenFiles(disk), "/logs", random.Random(0))
-    log = directory.create(T1, COMPACTED, now_ms=NOW_MS)
+    log = directory.create(T1, TOPIC_ID, COMPACTED, now_ms=NOW_MS)
     for n in range(10):
         log.append_as_leader(keyed((b"%d" % n, b"x")), leader_epoch=0, now_ms=NOW_MS)
     log.write_staged()
@@ -161,7 +161,7 @@ def test_gaps_are_no_damage_once_compaction_has_been_there(disk: SimulatedDisk) 
     opened = LogDirectory.open(
         OpenFiles(disk), "/logs", random.Random(0), lambda _: plain, now_ms=NOW_MS
     )
-    assert opened.opened[T0].damages == ()
-    harness.opened = opened.opened[T0]
+    assert opened.opened[0].damages == ()
+    harness.opened = opened.opened[0]
     assert harness.values() == expected
     assert harness.open(Checkpointed(0, 0, has_gaps=True)).damages == ()

@@ -32,12 +32,34 @@ class Peer:
     port: int
 
 
-class Volume(NamedTuple):
-    """The log directory, and the room on the volume that it is on."""
+class LogDirReplica(NamedTuple):
+    """A replica in a log directory, or one that moves in."""
+
+    topic: str
+    partition: int
+    size_bytes: int
+    offset_lag: int
+    is_future: bool = False
+
+
+class LogDir(NamedTuple):
+    """A log directory with what is in it, and the room on its volume."""
 
     path: str
-    total_bytes: int
-    usable_bytes: int
+    is_online: bool
+    replicas: Sequence[LogDirReplica] = ()
+    total_bytes: int = -1
+    usable_bytes: int = -1
+    is_cordoned: bool = False
+
+
+class LogDirs(Protocol):
+    """The log directories of this broker."""
+
+    async def describe(self) -> Sequence[LogDir]: ...
+
+    async def move(self, topic: str, index: int, path: str) -> None:
+        """Has a replica moved to another directory, in its own time."""
 
 
 class Controller(Protocol):
@@ -111,7 +133,7 @@ class Services(NodeServices):
     fetch_sessions: FetchSessions
     group_commit: GroupCommit
     checkpoint: Callable[[], Awaitable[None]]  # of all logs' starts and ends, durably
-    find_volume: Callable[[], Volume]
+    log_dirs: LogDirs
     topics: TopicCreation
     groups: Groups
     transactions: Transactions

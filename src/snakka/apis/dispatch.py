@@ -28,6 +28,7 @@ SERVED: Final = (
     "alter_configs",
     "alter_partition",
     "alter_partition_reassignments",
+    "alter_replica_log_dirs",
     "alter_user_scram_credentials",
     "api_versions",
     "assign_replicas_to_dirs",

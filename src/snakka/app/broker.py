@@ -3,16 +3,12 @@
 It opens before the metadata is followed, so that it misses no image, and serves after.
 """
 
-import asyncio
-import logging
-import os
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from typing import Final
 
 from snakka.apis.cluster import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
-from snakka.apis.context import Services, Volume
+from snakka.apis.context import Services
 from snakka.apis.dispatch import Dispatcher
 from snakka.app.ground import Ground
 from snakka.app.listeners import (
@@ -22,18 +18,17 @@ from snakka.app.listeners import (
     make_gate,
     make_listener,
 )
+from snakka.app.logs import LogsPart
 from snakka.app.metadata import MetadataPart
 from snakka.app.transactions import make_transactions
 from snakka.config.endpoints import Endpoint
 from snakka.config.group import GroupConfig
-from snakka.config.topic import TopicConfig
 from snakka.coordinators.groups.groups import Groups
 from snakka.coordinators.groups.settings import ConsumerSettings, GroupSettings
 from snakka.coordinators.hosted import HostSettings
 from snakka.coordinators.timers import LoopTimers
 from snakka.coordinators.transactions.transactions import Transactions
 from snakka.metadata.keys import ConfigResource, ConfigType
-from snakka.node.chores import Chores, cleaner_config, upkeep_config
 from snakka.node.coordinating import CoordinatorPartitions
 from snakka.node.dynamic_config import DynamicConfig
 from snakka.node.group_topics import ImageTopics
@@ -43,20 +38,14 @@ from snakka.node.membership import Membership, Registration
 from snakka.node.metadata_follower import MetadataFollower
 from snakka.node.producer_ids import ProducerIdBlocks
 from snakka.node.topic_creation import TopicCreator
-from snakka.node.topic_settings import log_config
 from snakka.protocol.messages.broker_registration import Listener as AdvertisedListener
 from snakka.protocol.schema import Listeners
 from snakka.protocol.types import random_uuid
 from snakka.replication.fetch_sessions import FetchSessions
 from snakka.replication.replicas import Replicas
-from snakka.storage.group_commit import GroupCommit
-from snakka.storage.log_directory import LogDirectory, OpenedDirectory
 
 _SHUTDOWN_TIMEOUT_MS: Final = 30_000
 _MINUTE_MS: Final = 60_000
-_SYNC_THREADS: Final = 4
-
-log = logging.getLogger(__name__)
 
 
 class BrokerPart:
@@ -70,8 +59,7 @@ class BrokerPart:
         self._metadata = metadata
         self._controller = metadata.channel("forwarding")
         self._replicas = Replicas()
-        self._membership: Membership | None = None
-        self._opened: OpenedDirectory
+        self._logs = LogsPart(ground, self._dynamic, self._replicas, self._controller)
         self._groups: Groups
         self._markers: LocalMarkers
         self._transactions: Transactions
@@ -80,19 +68,18 @@ class BrokerPart:
     async def open(self, stack: AsyncExitStack) -> None:
         """Everything that follows the metadata, which has to be followed afterwards."""
         timers = LoopTimers(self._ground.now_ms())
-        opened = self._opened = await asyncio.to_thread(self._open_logs)
-        stack.callback(lambda: opened.directory.shut_down(self._broker_epoch()))
-        disk_thread = stack.enter_context(ThreadPoolExecutor(1, "log-directory"))
+        logs = self._logs
+        await logs.open(stack)
         self._groups = await stack.enter_async_context(self._make_groups(timers))
         self._markers = LocalMarkers(self._replicas, self._groups, self._ground.now_ms)
-        ids = ProducerIdBlocks(self._config.node_id, self._controller, self._broker_epoch)
+        ids = ProducerIdBlocks(self._config.node_id, self._controller, logs.broker_epoch)
         self._transactions = await stack.enter_async_context(
             make_transactions(
                 self._config,
                 lambda: self._follower.image,
                 timers,
                 ids,
-                self._broker_epoch,
+                logs.broker_epoch,
                 self._markers,
             )
         )
@@ -100,68 +87,42 @@ class BrokerPart:
             self._config.node_id,
             self._dynamic,
             self._replicas,
-            opened.directory,
+            logs.directories,
+            logs.moves,
+            logs.assignments,
             [
                 CoordinatorPartitions(OFFSETS_TOPIC, self._groups, timers),
                 CoordinatorPartitions(TRANSACTIONS_TOPIC, self._transactions, timers),
             ],
-            disk_thread,
+            logs.disk_thread,
             now_ms=self._ground.now_ms,
-            rng=self._ground.rng,
         )
+        logs.failures.listen(self._hosting.on_directory_failed)
         self._follower.subscribe(self._dynamic.publish)
         self._follower.subscribe(self._hosting.publish)
         await stack.enter_async_context(self._hosting.running())
-        chores = Chores(
-            opened.directory,
-            self._ground.disk,
-            disk_thread,
-            upkeep_config(self._config),
-            cleaner_config(self._config),
-            now_ms=self._ground.now_ms,
-            on_log_start=self._replicas.log_start_moved,
-        )
-        self._dynamic.follow(
-            lambda config: chores.reconfigure(upkeep_config(config), cleaner_config(config))
-        )
-        await stack.enter_async_context(chores.running())
+        await logs.run_chores(stack)
 
     async def serve(self, stack: AsyncExitStack) -> int:
         """Listens, and enters the cluster; the port that clients connect to."""
-        sync_threads = stack.enter_context(ThreadPoolExecutor(_SYNC_THREADS, "sync"))
-        group_commit = GroupCommit(self._ground.disk, sync_threads)
         gate = make_gate(self._dynamic.current)
         self._dynamic.follow(lambda changed: gate.reconfigure(connection_limits(changed)))
-        serve = self._ground.surroundings.around(Dispatcher(self._services(group_commit)).serve)
+        serve = self._ground.surroundings.around(Dispatcher(self._services()).serve)
         ports = {}
         for endpoint in self._ground.endpoints.broker_listeners:
             listener = await stack.enter_async_context(make_listener(self._config, endpoint))
             await listener.serve(connection_settings(self._config, endpoint, gate, serve))
             ports[endpoint.listener] = listener.port
-        self._membership = self._make_membership(ports)
-        await stack.enter_async_context(self._membership)
-        await self._hosting.settled()
+        self._logs.membership = self._make_membership(ports)
+        await stack.enter_async_context(self._logs.membership)
         await self._groups.loaded()
         await self._transactions.loaded()
         return next(iter(ports.values()))
 
-    def _broker_epoch(self) -> int:
-        return -1 if self._membership is None else self._membership.broker_epoch
-
-    def _open_logs(self) -> OpenedDirectory:
-        """All logs of the directory; what had to be mended is told."""
-        broker = TopicConfig(self._config, {})
-        opened = LogDirectory.open(
-            self._ground.files,
-            self._ground.directory,
-            self._ground.rng,
-            lambda _: log_config(broker, self._config),
-            now_ms=self._ground.now_ms(),
-        )
-        for partition, each in opened.opened.items():
-            for damage in each.damages:
-                log.error("%s: %s", partition, damage)
-        return opened
+    async def _prepare(self) -> None:
+        """Brings the logs in line with the metadata, now that all of it is known."""
+        self._hosting.begin(self._follower.image)
+        await self._hosting.settled()
 
     def _make_groups(self, timers: LoopTimers) -> Groups:
         config = self._config
@@ -203,7 +164,7 @@ class BrokerPart:
             return self._config.get_int("offsets.topic.num.partitions")
         return len(topic.partitions)
 
-    def _services(self, group_commit: GroupCommit) -> Services:
+    def _services(self) -> Services:
         return Services(
             cluster_id=self._ground.identity.cluster_id,
             config=self._config,
@@ -213,9 +174,9 @@ class BrokerPart:
                 self._config.get_int("max.incremental.fetch.session.cache.slots"),
                 self._ground.rng,
             ),
-            group_commit=group_commit,
+            group_commit=self._logs.group_commit,
             checkpoint=self._hosting.checkpoint,
-            find_volume=self._find_volume,
+            log_dirs=self._logs.log_dirs,
             find_image=lambda: self._follower.image,
             find_quorum=lambda: self._metadata.driver.facts,
             controller=self._controller,
@@ -230,17 +191,9 @@ class BrokerPart:
             now_ms=self._ground.now_ms,
         )
 
-    def _find_volume(self) -> Volume:
-        status = os.statvfs(self._ground.directory)
-        return Volume(
-            self._ground.directory,
-            status.f_blocks * status.f_frsize,
-            status.f_bavail * status.f_frsize,
-        )
-
     def _make_membership(self, ports: Mapping[str, int]) -> Membership:
         config = self._config
-        previous_epoch = self._opened.broker_epoch
+        directories = self._logs.directories
         registration = Registration(
             broker_id=config.node_id,
             cluster_id=self._ground.identity.cluster_id,
@@ -249,17 +202,25 @@ class BrokerPart:
                 _advertised(each, ports) for each in self._ground.endpoints.advertised_to_clients
             ],
             rack=config.find_text("broker.rack"),
-            log_dirs=[self._ground.identity.directory_id],
-            previous_broker_epoch=-1 if previous_epoch is None else previous_epoch,
+            log_dirs=[directories.id_of(each) for each in directories],
+            previous_broker_epoch=self._logs.previous_epoch,
             heartbeat_interval_ms=config.get_int("broker.heartbeat.interval.ms"),
             registration_timeout_ms=config.get_int("initial.broker.registration.timeout.ms"),
             shutdown_timeout_ms=_SHUTDOWN_TIMEOUT_MS,
+            failure_timeout_ms=config.get_int("log.dir.failure.timeout.ms"),
         )
         # A leader that does not answer is given up on while there is time for another one.
         channel = self._metadata.channel(
             "heartbeat", config.get_int("broker.session.timeout.ms") // 2
         )
-        return Membership(registration, channel, lambda: self._follower.applied_offset)
+        return Membership(
+            registration,
+            channel,
+            lambda: self._follower.applied_offset,
+            lambda: directories.cordoned_ids,
+            prepare=self._prepare,
+            stop=self._ground.stop,
+        )
 
 
 def _advertised(endpoint: Endpoint, ports: Mapping[str, int]) -> AdvertisedListener:

@@ -1,5 +1,6 @@
 """What all parts of a node stand on: configuration, disk, identity, time and chance."""
 
+import asyncio
 import os
 import random
 import time
@@ -13,6 +14,7 @@ from snakka.metadata.bootstrap import bootstrap_records
 from snakka.metadata.versions import default_levels
 from snakka.net.connection import Serve
 from snakka.node.bootstrap_file import read_bootstrap
+from snakka.node.ensemble import Ensemble, claim, survey
 from snakka.node.formatting import Identity, NotFormattedError, find_identity, format_alone
 from snakka.protocol.internal.kinds import MetadataRecord
 from snakka.quorum.voters import Endpoint as QuorumEndpoint
@@ -51,20 +53,23 @@ class Ground:
     surroundings: Surroundings
     endpoints: Endpoints
     identity: Identity
-    directory: str
+    directory: str  # of the metadata log
+    log_dirs: Ensemble
     disk: Disk
     files: OpenFiles
     rng: random.Random
+    failure: "asyncio.Future[str]"  # done when this node cannot go on, with the reason
 
     @classmethod
     def of(cls, config: BrokerConfig, surroundings: Surroundings) -> "Ground":
-        """Opens the directory, which is formatted where it is fresh."""
+        """Opens the directories, which are formatted where they are fresh."""
         rng = random.Random(os.urandom(16))
         disk = LocalDisk()
         directory = os.path.abspath(config.metadata_log_directory)
         found = endpoints(config)
+        surveyed = survey(disk, [os.path.abspath(path) for path in config.log_directories])
         identity = find_identity(disk, directory, config.node_id)
-        if identity is None and _is_alone(config):
+        if identity is None and surveyed.is_fresh and _is_alone(config):
             controller = found.advertised_to_nodes[0]
             endpoint = QuorumEndpoint(controller.listener, controller.host, controller.port)
             identity = format_alone(
@@ -74,8 +79,23 @@ class Ground:
             raise NotFormattedError(
                 f"{directory} is not formatted: `snakka format` makes it part of a cluster"
             )
-        files = OpenFiles(disk)
-        return cls(config, surroundings, found, identity, directory, disk, files, rng)
+        return cls(
+            config,
+            surroundings,
+            found,
+            identity,
+            directory,
+            claim(disk, surveyed, identity, directory, rng),
+            disk,
+            OpenFiles(disk),
+            rng,
+            asyncio.get_running_loop().create_future(),
+        )
+
+    def stop(self, reason: str) -> None:
+        """Ends this node, which must not write any more."""
+        if not self.failure.done():
+            self.failure.set_result(reason)
 
     @property
     def is_controller(self) -> bool:

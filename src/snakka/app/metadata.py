@@ -169,6 +169,7 @@ class MetadataPart:
             starts_after=snapshots.earliest() or BOOTSTRAP_SNAPSHOT,
             now_ms=ground.now_ms,
         )
+        opened.log.on_failure = lambda error: ground.stop(f"{directory} has failed: {error}")
         for damage in opened.damages:
             log.error("the metadata log: %s", damage)
         election_path = f"{directory}/{QUORUM_STATE}"

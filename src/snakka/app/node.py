@@ -1,5 +1,6 @@
 """A node: the parts that its roles ask for, entered in order and left in the reverse."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -36,6 +37,7 @@ class Node:
     host: str
     port: int
     is_broker: bool
+    failure: "asyncio.Future[str]"  # done when it cannot go on, with the reason
 
 
 @asynccontextmanager
@@ -46,18 +48,30 @@ async def running_node(
     async with AsyncExitStack() as stack:
         _check_is_served(config)
         try:
-            os.makedirs(config.log_directories[0], exist_ok=True)
-            stack.enter_context(locked(config.log_directories[0]))
+            _lock(config, stack)
             node = await _build(Ground.of(config, surroundings), stack)
         except (*_CANNOT_START, OSError) as error:
             raise StartError(str(error)) from error
         yield node
 
 
+def _lock(config: BrokerConfig, stack: AsyncExitStack) -> None:
+    """Keeps other nodes out of all directories; one that cannot be locked has failed."""
+    metadata = os.path.realpath(config.metadata_log_directory)
+    paths = [os.path.realpath(path) for path in config.log_directories]
+    if len(set(paths)) < len(paths):
+        raise StartError(f"log.dirs: {', '.join(paths)} are not all different")
+    for path in dict.fromkeys([metadata, *paths]):
+        try:
+            os.makedirs(path, exist_ok=True)
+            stack.enter_context(locked(path))
+        except OSError:
+            if path == metadata:
+                raise
+
+
 def _check_is_served(config: BrokerConfig) -> None:
     """Refuses what this version would otherwise pass over in silence."""
-    if len(config.log_directories) > 1:
-        raise StartError("log.dirs: this version keeps its logs in one directory only")
     for each in endpoints(config).listeners:
         if each.protocol is not SecurityProtocol.PLAINTEXT:
             raise StartError(f"listeners: {each}: this version speaks PLAINTEXT only")
@@ -83,4 +97,5 @@ async def _build(ground: Ground, stack: AsyncExitStack) -> Node:
         endpoint.host,
         port,
         is_broker=broker is not None,
+        failure=ground.failure,
     )

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import click
 
@@ -15,6 +15,7 @@ from snakka.app.node import Node, running_node
 from snakka.cli.settings import data_option, load_config, refuse, set_option
 from snakka.config.broker import BrokerConfig
 
+_FAILED: Final = 1
 _LOG_FORMAT: Final = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 
 
@@ -65,8 +66,18 @@ async def _serve(config: BrokerConfig) -> None:
         loop.add_signal_handler(number, stop.set)
     async with running_node(config) as node:
         _greet(node)
+        node.failure.add_done_callback(lambda _: stop.set())
         await stop.wait()
+        if node.failure.done():
+            _halt(node.failure.result())
         click.echo("Shutting down.")
+
+
+def _halt(reason: str) -> NoReturn:
+    """As Kafka does: shutting down would write to disks that cannot be trusted any more."""
+    click.echo(f"snakka: {reason}", err=True)
+    sys.stderr.flush()
+    os._exit(_FAILED)
 
 
 def _greet(node: Node) -> None:

@@ -3,11 +3,12 @@
 Not here: doing it (replication/).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from snakka.metadata.delta import MetadataDelta
-from snakka.metadata.image import Topic
+from snakka.metadata.image import MetadataImage, Topic
 from snakka.metadata.partition import Partition
 from snakka.protocol.types import Uuid
 
@@ -41,6 +42,16 @@ def local_changes(delta: MetadataDelta, broker_id: int) -> LocalReplicaChanges:
             where = TopicPartition(changed.topic_id, changed.name, partition_id)
             _add(changes, where, before, after, broker_id)
     return changes
+
+
+def partitions_of(
+    image: MetadataImage, broker_id: int
+) -> Iterator[tuple[TopicPartition, Partition]]:
+    """All partitions that the broker has a replica of."""
+    for topic in image.topics.by_id.values():
+        for partition_id, partition in topic.partitions.items():
+            if broker_id in partition.replicas:
+                yield TopicPartition(topic.topic_id, topic.name, partition_id), partition
 
 
 def _replicas_of(topic: Topic, broker_id: int) -> list[TopicPartition]:

@@ -19,6 +19,7 @@ from snakka.storage.config import CleanerConfig
 from snakka.storage.disk import Disk
 from snakka.storage.errors import StorageError, UncleanableError
 from snakka.storage.log import Log
+from snakka.storage.log_directories import LogDirectories
 from snakka.storage.log_directory import LogDirectory
 from snakka.storage.names import TopicPartition
 from snakka.storage.retention import enforce_retention
@@ -60,11 +61,11 @@ def cleaner_config(config: BrokerConfig) -> CleanerConfig:
 
 
 class Chores:
-    """Does what is due, one chore at a time."""
+    """Does what is due, one chore at a time, in one log directory after the other."""
 
     def __init__(
         self,
-        directory: LogDirectory,
+        directories: LogDirectories,
         disk: Disk,
         threads: Executor,
         upkeep: UpkeepConfig,
@@ -72,14 +73,17 @@ class Chores:
         *,
         now_ms: Callable[[], int],
         on_log_start: Callable[[str, int], None],
+        on_failure: Callable[[str, OSError], None],
     ) -> None:
         self._on_log_start = on_log_start
-        self._directory = directory
+        self._directories = directories
         self._disk = disk
         self._threads = threads
         self._upkeep = Upkeep(upkeep, now_ms=now_ms())
+        self._file_delete_delay_ms = upkeep.file_delete_delay_ms
         self._cleaner = cleaner
         self._now_ms = now_ms
+        self._on_failure = on_failure
         self._flushed_at_ms: dict[TopicPartition, int] = {}
         self._cleaner_thread = ThreadPoolExecutor(1, "log-cleaner")
 
@@ -102,36 +106,46 @@ class Chores:
     async def _run(self) -> None:
         while True:
             for chore in self._upkeep.take_due(self._now_ms()):
-                try:
-                    await self._do(chore)
-                except (OSError, StorageError):
-                    log.exception("%s failed", chore.name.lower())
+                for directory in self._directories:
+                    await self._try(chore, directory)
             await asyncio.sleep(self._pause_s())
+
+    async def _try(self, chore: Chore, directory: LogDirectory) -> None:
+        try:
+            await self._do(chore, directory)
+        except OSError as error:
+            self._on_failure(directory.path, error)
+        except StorageError:
+            log.exception("%s failed", chore.name.lower())
 
     def _pause_s(self) -> float:
         left_s = (self._upkeep.next_deadline_ms() - self._now_ms()) / 1000
         return min(max(left_s, 0.0), _POLL_S_MAX)
 
-    async def _do(self, chore: Chore) -> None:
+    async def _do(self, chore: Chore, directory: LogDirectory) -> None:
         match chore:
             case Chore.FLUSH:
-                await self._flush()
+                await self._flush(directory)
             case Chore.RETENTION:
-                self._retain()
+                self._retain(directory)
             case Chore.COMPACTION:
-                await self._compact()
+                await self._compact(directory)
             case Chore.CHECKPOINT:
-                await self._in_thread(self._directory.checkpoint)
+                await self._in_thread(directory.checkpoint)
             case Chore.EXPIRE_PRODUCERS:
-                self._expire_producers()
+                self._expire_producers(directory)
             case Chore.UNLINK:
-                await self._in_thread(self._unlink)
+                await self._in_thread(lambda: _unlink(directory))
+            case Chore.SWEEP:
+                now_ms, delay_ms = self._now_ms(), self._file_delete_delay_ms
+                await self._in_thread(lambda: directory.sweep(delay_ms, now_ms=now_ms))
 
-    async def _flush(self) -> None:
-        logs = self._directory.logs
+    async def _flush(self, directory: LogDirectory) -> None:
+        logs = directory.logs
         for partition in find_due_for_flush(logs, self._flushed_at_ms, now_ms=self._now_ms()):
-            await self._flush_one(logs[partition])
-            self._flushed_at_ms[partition] = self._now_ms()
+            if partition in logs:
+                await self._flush_one(logs[partition])
+                self._flushed_at_ms[partition] = self._now_ms()
 
     async def _flush_one(self, each: Log) -> None:
         unflushed = each.begin_flush()
@@ -139,45 +153,53 @@ class Chores:
             await self._in_thread(lambda: unflushed.sync(self._disk))
             each.end_flush(unflushed)
 
-    def _retain(self) -> None:
+    def _retain(self, directory: LogDirectory) -> None:
         now_ms = self._now_ms()
-        for partition in find_due_for_retention(self._directory.logs, now_ms=now_ms):
-            if enforce_retention(self._directory.logs[partition], now_ms=now_ms):
+        for partition in find_due_for_retention(directory.logs, now_ms=now_ms):
+            if enforce_retention(directory.logs[partition], now_ms=now_ms):
                 self._on_log_start(*partition)
 
-    async def _compact(self) -> None:
-        directory = self._directory
+    async def _compact(self, directory: LogDirectory) -> None:
         due = find_due_for_compaction(
             directory.logs,
             directory.cleaned_offsets,
             directory.uncleanable.keys(),
             now_ms=self._now_ms(),
         )
+        busy = self._directories.busy
         for partition, cleanable in due:
-            await self._compact_one(partition, directory.logs[partition], cleanable)
+            if partition in directory.logs and partition not in busy:
+                busy.add(partition)
+                try:
+                    await self._compact_one(partition, directory, cleanable)
+                finally:
+                    busy.discard(partition)
 
     async def _compact_one(
-        self, partition: TopicPartition, each: Log, cleanable: Cleanable
+        self, partition: TopicPartition, directory: LogDirectory, cleanable: Cleanable
     ) -> None:
-        pass_ = Compaction(each, cleanable, self._cleaner, now_ms=self._now_ms())
+        pass_ = Compaction(
+            directory.logs[partition], cleanable, self._cleaner, now_ms=self._now_ms()
+        )
         try:
             done = await compact(pass_, self._cleaner_thread)
         except UncleanableError as error:
-            self._directory.uncleanable[partition] = error
+            directory.uncleanable[partition] = error
             log.exception("%s is compacted no more until it is mended", partition)
             return
         if done is not None:
             end_offset = done.end_offset
-            await self._in_thread(lambda: self._directory.was_compacted(partition, end_offset))
+            await self._in_thread(lambda: directory.was_compacted(partition, end_offset))
 
-    def _expire_producers(self) -> None:
+    def _expire_producers(self, directory: LogDirectory) -> None:
         now_ms = self._now_ms()
-        for each in self._directory.logs.values():
+        for each in directory.logs.values():
             each.producers.expire(now_ms, each.config.producer_id_expiration_ms)
-
-    def _unlink(self) -> None:
-        for each in list(self._directory.logs.values()):
-            each.segments.delete_retired()
 
     async def _in_thread(self, call: Callable[[], None]) -> None:
         await asyncio.get_running_loop().run_in_executor(self._threads, call)
+
+
+def _unlink(directory: LogDirectory) -> None:
+    for each in list(directory.logs.values()):
+        each.segments.delete_retired()

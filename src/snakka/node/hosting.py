@@ -3,36 +3,39 @@
 Logs are made and deleted in a thread of their own, in the order in which the metadata log says so;
 until a partition's log is there, requests for it are told that it is unknown and come again.
 
-Not here: what a replica does (replication), where its log goes among several directories.
+Not here: what a replica does (replication), which of several directories its log goes to (storage).
 """
 
 import asyncio
 import logging
-import random
 from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from typing import NamedTuple, Protocol, TypeVar
 
 from snakka.config.topic import TopicConfig
-from snakka.metadata.image import EMPTY
+from snakka.metadata.directories import UNASSIGNED
+from snakka.metadata.image import EMPTY, MetadataImage
 from snakka.metadata.keys import ConfigResource, ConfigType
 from snakka.metadata.loader import Published
 from snakka.metadata.local_replicas import TopicPartition as LocalPartition
-from snakka.metadata.local_replicas import local_changes
+from snakka.metadata.local_replicas import local_changes, partitions_of
 from snakka.metadata.partition import Partition as AssignedPartition
+from snakka.node.directory_assignments import DirectoryAssignments
 from snakka.node.dynamic_config import DynamicConfig
+from snakka.node.moves import Moves
 from snakka.node.topic_settings import log_config, topic_rules
-from snakka.protocol.types import format_uuid, random_uuid
+from snakka.protocol.types import Uuid
 from snakka.replication.admission import TopicRules
 from snakka.replication.partition import Assignment, Partition
 from snakka.replication.replica import Replica
 from snakka.replication.replicas import Replicas
 from snakka.storage.config import LogConfig
-from snakka.storage.identity import write_topic_id
 from snakka.storage.log import Log
+from snakka.storage.log_directories import LogDirectories
 from snakka.storage.log_directory import LogDirectory
-from snakka.storage.names import PARTITION_METADATA, TopicPartition
+from snakka.storage.names import TopicPartition
+from snakka.storage.residence import Residence
 
 log = logging.getLogger(__name__)
 
@@ -66,21 +69,27 @@ class Hosting:
         node_id: int,
         config: DynamicConfig,
         replicas: Replicas,
-        directory: LogDirectory,
+        directories: LogDirectories,
+        moves: Moves,
+        assignments: DirectoryAssignments,
         watchers: list[PartitionWatcher],
         disk_thread: Executor,
         *,
         now_ms: Callable[[], int],
-        rng: random.Random,
     ) -> None:
         self._node_id = node_id
         self._config = config
         self._replicas = replicas
-        self._directory = directory
+        self._directories = directories
+        self._moves = moves
+        self._assignments = assignments
         self._watchers = watchers
         self._now_ms = now_ms
-        self._rng = rng
         self._changes: asyncio.Queue[_Change] = asyncio.Queue()
+        self._first_image: asyncio.Future[MetadataImage] = (
+            asyncio.get_running_loop().create_future()
+        )
+        self._has_begun = asyncio.Event()
         self._disk_thread = disk_thread  # one thread, so that things happen in order
         self._image = EMPTY
         config.follow(lambda _: self._reconfigure(list(replicas)))
@@ -96,14 +105,24 @@ class Hosting:
 
     async def settled(self) -> None:
         """Returns once all that was published before has been followed."""
+        await self._has_begun.wait()
         await self._changes.join()
 
     async def checkpoint(self) -> None:
         """Writes down where all logs start and how far they are."""
-        await self._on_disk(self._directory.checkpoint)
+        await self._on_disk(self._directories.checkpoint)
+
+    def begin(self, image: MetadataImage) -> None:
+        """The first image that counts: what was before it, this broker was not there to follow."""
+        self._image = image
+        for where, assigned in partitions_of(image, self._node_id):
+            self._changes.put_nowait(_Change(where, assigned))
+        self._first_image.set_result(image)
 
     def publish(self, published: Published) -> None:
         """A new image is in force."""
+        if not self._first_image.done():
+            return
         delta, image = published
         self._image = image
         local = local_changes(delta, self._node_id)
@@ -114,6 +133,17 @@ class Hosting:
         changed = {each.name for each in delta.configs.changes if each.type == ConfigType.TOPIC}
         if changed:
             self._reconfigure(each for each in self._replicas if each.topic in changed)
+
+    def on_directory_failed(self, directory: LogDirectory) -> None:
+        """Its replicas are out of reach; whoever waits for them is told."""
+        for replica in self._replicas:
+            if TopicPartition(replica.topic, replica.index) in directory.logs:
+                self._take_offline(replica.topic, replica.topic_id, replica.index)
+
+    def _take_offline(self, topic: str, topic_id: Uuid, index: int) -> None:
+        replica = self._replicas.take_offline(topic, topic_id, index)
+        if replica is not None:
+            self._tell_lost(replica)
 
     def _topic_config(self, topic: str) -> TopicConfig:
         configs = self._image.configs_of(ConfigResource.topic(topic))
@@ -130,6 +160,8 @@ class Hosting:
             replica.log.config, replica.rules = settings
 
     async def _follow(self) -> None:
+        await self._settle(await self._first_image)
+        self._has_begun.set()
         while True:
             change = await self._changes.get()
             try:
@@ -139,6 +171,20 @@ class Hosting:
             finally:
                 self._changes.task_done()
 
+    async def _settle(self, image: MetadataImage) -> None:
+        """What lies on the disks is brought in line with the first image."""
+        residences = {
+            TopicPartition(where.topic, where.partition_id): Residence(
+                where.topic_id, self._directories.find_path(assigned.directory(self._node_id))
+            )
+            for where, assigned in partitions_of(image, self._node_id)
+        }
+        done = await self._on_disk(
+            lambda: self._directories.settle(residences, now_ms=self._now_ms())
+        )
+        for path, partition, fate in done:
+            log.warning("%s in %s: %s", partition, path, fate.name.lower())
+
     async def _apply(self, change: _Change) -> None:
         if change.assigned is None:
             await self._delete(change)
@@ -146,20 +192,40 @@ class Hosting:
         replica = self._replicas.find(*change.name)
         if replica is None or replica.topic_id != change.where.topic_id:
             replica = await self._create(change, change.assigned)
+        if replica is None:
+            self._take_offline(change.where.topic, change.where.topic_id, change.where.partition_id)
+            return
         replica.assign(_assignment(change.assigned))
         self._tell(replica)
+        self._tell_directory(change, change.assigned)
 
     def _tell(self, replica: Replica) -> None:
-        assignment = replica.partition.assignment
+        if not replica.partition.is_leader:
+            self._tell_lost(replica)
+            return
         for watcher in self._watchers:
-            if replica.partition.is_leader:
-                watcher.on_led(replica)
-            else:
-                watcher.on_lost(replica.topic, replica.index, assignment.leader_epoch)
+            watcher.on_led(replica)
 
-    async def _create(self, change: _Change, assigned: AssignedPartition) -> Replica:
+    def _tell_lost(self, replica: Replica) -> None:
+        for watcher in self._watchers:
+            watcher.on_lost(replica.topic, replica.index, replica.partition.assignment.leader_epoch)
+
+    def _tell_directory(self, change: _Change, assigned: AssignedPartition) -> None:
+        """The controller hears where the replica is, unless that is about to change (KIP-858)."""
+        directory = self._directories.find(change.name)
+        is_moving = self._moves.find_target(change.name) is not None
+        if directory is None or is_moving or not self._image.metadata_version.has_directories:
+            return
+        directory_id = self._directories.id_of(directory)
+        if directory_id != assigned.directory(self._node_id):
+            self._assignments.assign(change.where.topic_id, change.where.partition_id, directory_id)
+
+    async def _create(self, change: _Change, assigned: AssignedPartition) -> Replica | None:
+        """The replica of a partition that is new here; None where its directory has failed."""
         config = self._topic_config(change.where.topic)
-        made = await self._on_disk(lambda: self._make_log(change, config))
+        made = await self._on_disk(lambda: self._get_log(change, assigned, config))
+        if made is None:
+            return None
         replica = Replica(
             change.where.topic,
             change.where.topic_id,
@@ -170,28 +236,36 @@ class Hosting:
         )
         self._reconfigure([replica])  # the log may be from before, and time has passed
         self._replicas.add(replica)
+        if (move := self._directories.find_move(change.name)) is not None:
+            self._moves.go_on(replica, move)
         return replica
 
-    def _make_log(self, change: _Change, config: TopicConfig) -> Log:
-        """A new log, or the one that is there, which knows its topic's id."""
-        made = self._directory.create(
-            change.name, log_config(config, self._config.current), now_ms=self._now_ms()
+    def _get_log(
+        self, change: _Change, assigned: AssignedPartition, config: TopicConfig
+    ) -> Log | None:
+        """The partition's log, which is made unless it may be in a directory that has failed."""
+        directories = self._directories
+        found = directories.find(change.name)
+        if found is not None:
+            return found.logs[change.name]
+        directory_id = assigned.directory(self._node_id)
+        path = directories.find_path(directory_id)
+        if path is None and directory_id != UNASSIGNED and directories.offline:
+            return None
+        return directories.create(
+            change.name,
+            change.where.topic_id,
+            log_config(config, self._config.current),
+            path,
+            now_ms=self._now_ms(),
         )
-        disk = made.segments.files.disk
-        if PARTITION_METADATA not in disk.names(made.directory):
-            write_topic_id(disk, f"{made.directory}/{PARTITION_METADATA}", change.where.topic_id)
-        return made
 
     async def _delete(self, change: _Change) -> None:
         replica = self._replicas.remove(*change.name)
-        if replica is None:
-            return
-        leader_epoch = replica.partition.assignment.leader_epoch
-        for watcher in self._watchers:
-            watcher.on_lost(*change.name, leader_epoch)
-        unique_id = format_uuid(random_uuid(self._rng)).replace("-", "_")
-        await self._on_disk(lambda: self._directory.delete(change.name, unique_id))
-        await self._on_disk(self._directory.sweep)
+        if replica is not None:
+            self._tell_lost(replica)
+            await self._moves.cancel(change.name)
+        await self._on_disk(lambda: self._directories.delete(change.name, now_ms=self._now_ms()))
 
     async def _on_disk(self, call: Callable[[], _T]) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._disk_thread, call)

@@ -6,7 +6,8 @@ to be let go, and waits until what it led is led by others or there is nobody to
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final
@@ -45,11 +46,12 @@ class Registration:
     incarnation_id: Uuid
     listeners: Sequence[Listener]
     rack: str | None
-    log_dirs: Sequence[Uuid]
+    log_dirs: Sequence[Uuid]  # that are online
     previous_broker_epoch: int  # of the last clean shutdown, or -1
     heartbeat_interval_ms: int
     registration_timeout_ms: int
     shutdown_timeout_ms: int
+    failure_timeout_ms: int  # log.dir.failure.timeout.ms
 
 
 class RegistrationError(Exception):
@@ -57,19 +59,37 @@ class RegistrationError(Exception):
 
 
 class Membership:
-    """An async context manager: unfenced on entering, let go on leaving."""
+    """An async context manager: unfenced on entering, let go on leaving.
+
+    `prepare` is waited for once the broker has caught up with the metadata log, before it serves.
+    """
 
     def __init__(
-        self, registration: Registration, controller: Controller, find_offset: Callable[[], int]
+        self,
+        registration: Registration,
+        controller: Controller,
+        find_offset: Callable[[], int],
+        find_cordoned: Callable[[], Sequence[Uuid]],
+        *,
+        prepare: Callable[[], Awaitable[None]],
+        stop: Callable[[str], None],
     ) -> None:
         self._registration = registration
         self._controller = controller
         self._find_offset = find_offset
+        self._find_cordoned = find_cordoned
+        self._prepare = prepare
+        self._stop = stop
+        self._offline_log_dirs: dict[Uuid, asyncio.TimerHandle | None] = {}
+        self._has_news = asyncio.Event()
         self._beating: asyncio.Task[None]
         self.broker_epoch = -1
 
     async def __aenter__(self) -> "Membership":
         self.broker_epoch = await self._register()
+        while (beat := await self._find_beat(want_fence=True)) is None or not beat.is_caught_up:
+            await asyncio.sleep(_RETRY_S)
+        await self._prepare()
         while (beat := await self._find_beat()) is None or beat.is_fenced:
             await asyncio.sleep(_RETRY_S)
         self._beating = asyncio.get_running_loop().create_task(self._keep_beating())
@@ -82,12 +102,26 @@ class Membership:
         trace: TracebackType | None,
     ) -> None:
         self._beating.cancel()
+        for timer in filter(None, self._offline_log_dirs.values()):
+            timer.cancel()
         try:
             async with asyncio.timeout(self._registration.shutdown_timeout_ms / 1000):
                 while not await self._is_let_go():
                     await asyncio.sleep(_RETRY_S)
         except TimeoutError:
             log.warning("leaving without the controller's consent")
+
+    def on_directory_failed(self, directory_id: Uuid) -> None:
+        """Tells the controller at once; a broker that cannot, must not go on (KIP-858)."""
+        timeout_s = self._registration.failure_timeout_ms / 1000
+        self._offline_log_dirs[directory_id] = asyncio.get_running_loop().call_later(
+            timeout_s, self._stop, "the controller cannot be told that a log directory has failed"
+        )
+        self.hurry()
+
+    def hurry(self) -> None:
+        """The next heartbeat has something to say."""
+        self._has_news.set()
 
     async def _register(self) -> int:
         """Its new epoch. A process that was here before may have to be missed first."""
@@ -125,20 +159,34 @@ class Membership:
             raise RefusedError(ErrorCode(answer.error_code))
         return answer.broker_epoch
 
-    async def _beat(self, *, want_shut_down: bool = False) -> BrokerHeartbeatResponse:
+    async def _beat(self, *, want_fence: bool, want_shut_down: bool) -> BrokerHeartbeatResponse:
+        offline = list(self._offline_log_dirs)
         request = BrokerHeartbeatRequest(
             broker_id=self._registration.broker_id,
             broker_epoch=self.broker_epoch,
             current_metadata_offset=self._find_offset(),
-            want_fence=False,
+            want_fence=want_fence,
             want_shut_down=want_shut_down,
+            offline_log_dirs=offline,
+            cordoned_log_dirs=list(self._find_cordoned()),
         )
-        return await self._controller.ask(request, _HEARTBEAT_VERSION, BrokerHeartbeatResponse)
+        answer = await self._controller.ask(request, _HEARTBEAT_VERSION, BrokerHeartbeatResponse)
+        if not answer.error_code:
+            self._was_told(offline)
+        return answer
 
-    async def _find_beat(self, *, want_shut_down: bool = False) -> BrokerHeartbeatResponse | None:
+    def _was_told(self, offline: Sequence[Uuid]) -> None:
+        for directory_id in offline:
+            if (timer := self._offline_log_dirs[directory_id]) is not None:
+                timer.cancel()
+                self._offline_log_dirs[directory_id] = None
+
+    async def _find_beat(
+        self, *, want_fence: bool = False, want_shut_down: bool = False
+    ) -> BrokerHeartbeatResponse | None:
         """The controller's answer, unless there is none or it is that of another process."""
         try:
-            answer = await self._beat(want_shut_down=want_shut_down)
+            answer = await self._beat(want_fence=want_fence, want_shut_down=want_shut_down)
         except RefusedError as refused:
             log.warning("no controller hears of this broker: %s", refused)
             return None
@@ -154,5 +202,8 @@ class Membership:
 
     async def _keep_beating(self) -> None:
         while True:
-            await asyncio.sleep(self._registration.heartbeat_interval_ms / 1000)
+            with suppress(TimeoutError):
+                interval_s = self._registration.heartbeat_interval_ms / 1000
+                await asyncio.wait_for(self._has_news.wait(), interval_s)
+            self._has_news.clear()
             await self._find_beat()

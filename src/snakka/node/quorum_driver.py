@@ -205,7 +205,10 @@ class QuorumDriver:
     async def _flush(self, flush: Flush) -> None:
         unflushed = self._log.log.begin_flush()
         if unflushed is not None:
-            await asyncio.to_thread(unflushed.sync, self._disk)
+            try:
+                await asyncio.to_thread(unflushed.sync, self._disk)
+            except OSError as error:
+                raise self._log.log.fail(error) from error
             self._log.log.end_flush(unflushed)
         self._replica.flushed(flush, self._now_ms())
         self._after_event()

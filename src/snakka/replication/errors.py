@@ -9,6 +9,14 @@ class UnknownPartitionError(ReplicationError):
     """This broker has no replica of the partition."""
 
 
+class ReplicaOfflineError(ReplicationError):
+    """The log directory with the replica has failed."""
+
+
+class ReplicaNotAvailableError(ReplicationError):
+    """There is no replica here to be moved to another directory."""
+
+
 class UnknownTopicIdError(ReplicationError):
     """This broker knows no topic of that id."""
 

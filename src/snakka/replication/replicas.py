@@ -7,7 +7,11 @@ import asyncio
 from collections.abc import Iterable, Iterator
 
 from snakka.protocol.types import Uuid, format_uuid
-from snakka.replication.errors import UnknownPartitionError, UnknownTopicIdError
+from snakka.replication.errors import (
+    ReplicaOfflineError,
+    UnknownPartitionError,
+    UnknownTopicIdError,
+)
 from snakka.replication.replica import Replica
 from snakka.storage.log_state import Appended
 
@@ -17,6 +21,7 @@ class Replicas:
 
     def __init__(self) -> None:
         self._by_name: dict[tuple[str, int], Replica] = {}
+        self._offline: dict[tuple[str, int], Uuid] = {}  # in log directories that have failed
         self._names: dict[Uuid, str] = {}
 
     def __iter__(self) -> Iterator[Replica]:
@@ -31,6 +36,8 @@ class Replicas:
     def get(self, topic: str, index: int) -> Replica:
         replica = self._by_name.get((topic, index))
         if replica is None:
+            if (topic, index) in self._offline:
+                raise ReplicaOfflineError(f"the log directory of {topic}-{index} has failed")
             raise UnknownPartitionError(f"no replica of {topic}-{index} is here")
         return replica
 
@@ -42,14 +49,29 @@ class Replicas:
 
     def add(self, replica: Replica) -> None:
         self._by_name[replica.topic, replica.index] = replica
+        self._offline.pop((replica.topic, replica.index), None)
         self._names[replica.topic_id] = replica.topic
 
     def remove(self, topic: str, index: int) -> Replica | None:
         replica = self._by_name.pop((topic, index), None)
+        self._offline.pop((topic, index), None)
         if replica is not None:
-            if not any(topic == each for each, _ in self._by_name):
-                del self._names[replica.topic_id]
             replica.waiters.fail(UnknownPartitionError(f"{topic}-{index} was deleted"))
+        if not any(topic == each for each, _ in (*self._by_name, *self._offline)):
+            self._names = {id_: name for id_, name in self._names.items() if name != topic}
+        return replica
+
+    def is_offline(self, topic: str, index: int) -> bool:
+        return (topic, index) in self._offline
+
+    def take_offline(self, topic: str, topic_id: Uuid, index: int) -> Replica | None:
+        """The partition's log is out of reach until a restart; the replica that it had."""
+        self._offline[topic, index] = topic_id
+        self._names[topic_id] = topic
+        replica = self._by_name.pop((topic, index), None)
+        if replica is not None:
+            reason = f"the log directory of {topic}-{index} has failed"
+            replica.waiters.fail(ReplicaOfflineError(reason))
         return replica
 
     def log_start_moved(self, topic: str, index: int) -> None:

@@ -13,6 +13,22 @@ class LogFailedError(StorageError):
     """A write failed midway: the log takes no further part until it is opened anew."""
 
 
+class LogDirNotFoundError(StorageError):
+    """A path that is none of `log.dirs`."""
+
+
+class LogDirOfflineError(StorageError):
+    """A log directory that has failed."""
+
+
+class LogDirCordonedError(StorageError):
+    """A log directory that is to get no new partitions."""
+
+
+class NameTooLongError(StorageError):
+    """A partition whose directory cannot be named while it moves."""
+
+
 class CorruptFileError(StorageError):
     """A file beside the records that is not what it should be: the path and the reason."""
 

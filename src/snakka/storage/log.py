@@ -12,6 +12,7 @@ Not here: opening and recovery (opening.py), truncation (truncation.py), what to
 """
 
 import random
+from collections.abc import Callable
 
 from snakka.protocol.records.batch import (
     CONTROL_BIT,
@@ -59,6 +60,7 @@ class Log:
         "high_watermark",
         "log_end_offset",
         "log_start_offset",
+        "on_failure",
         "producers",
         "segments",
         "snapshots",
@@ -79,6 +81,7 @@ class Log:
         self._writer: SegmentWriter | None = None
         self._bounds = ReadBounds()
         self._has_failed = False
+        self.on_failure: Callable[[OSError], None] = lambda error: None
 
     @property
     def directory(self) -> str:
@@ -190,6 +193,11 @@ class Log:
         except OSError as error:
             raise self.fail(error) from error
 
+    def skip_to(self, offset: int, *, now_ms: int) -> None:
+        """Goes on at `offset`, as a copy of a log whose records before it have been compacted."""
+        self.roll(now_ms=now_ms, base_offset=offset)
+        self._next_offset = self.log_end_offset = offset
+
     def begin_flush(self) -> Unflushed | None:
         """What to sync, where blocking hurts nobody, before `end_flush`; None if all is durable."""
         self.write_staged()
@@ -246,11 +254,21 @@ class Log:
     def fail(self, error: OSError) -> LogFailedError:
         """Ends the use of this log: what is in memory is no longer what is on disk."""
         self._has_failed = True
+        self.on_failure(error)
         return LogFailedError(f"{self.directory}: {error}")
 
     def check_usable(self) -> None:
         if self._has_failed:
             raise LogFailedError(f"{self.directory}: an earlier write has failed")
+
+    def was_renamed(self, directory: str) -> None:
+        """Goes on in the same directory under another name. The writer has been released."""
+        self.segments.was_renamed(directory)
+        self.snapshots.was_renamed(directory)
+
+    def forget_files(self) -> None:
+        """Nobody needs the files any more, and another log may take their names."""
+        self.segments.forget_files()
 
     def was_truncated(self, end_offset: int) -> None:
         """Continues at `end_offset`, where a truncation has cut files, epochs and producers."""

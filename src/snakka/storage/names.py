@@ -5,6 +5,7 @@ carries one more (`.cleaned`, `.swap`, `.deleted`). A partition's directory is `
 one that is moving in or out is `topic-partition.uniqueid-future`, `-delete` or `-stray`.
 """
 
+import random
 import re
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -38,7 +39,7 @@ REPLICATION_OFFSET_CHECKPOINT: Final = "replication-offset-checkpoint"
 CLEANER_OFFSET_CHECKPOINT: Final = "cleaner-offset-checkpoint"
 CLEAN_SHUTDOWN: Final = ".kafka_cleanshutdown"
 
-_NAME_LENGTH_MAX: Final = 255
+NAME_LENGTH_MAX: Final = 255
 _OFFSET_FILE = re.compile(r"(\d{20})(\.[a-z]+)(\.[a-z]+)?")
 _MOVING_DIRECTORY = re.compile(r"(\S+)\.\S+-(delete|future|stray)")
 _PARTITION_DIRECTORY = re.compile(r"(\S+)-(\d+)")
@@ -85,12 +86,17 @@ def find_offset_file(name: str) -> OffsetFile | None:
     return OffsetFile(int(match[1]), match[2], match[3] or "")
 
 
+def random_unique_id(rng: random.Random) -> str:
+    """A random UUID as a moving directory's name has it."""
+    return f"{rng.getrandbits(128):032x}"
+
+
 def moving_directory_name(partition: TopicPartition, kind: DirectoryKind, unique_id: str) -> str:
     """A name for a directory on its way in or out. Only a future one must keep its topic whole."""
     suffix = f"-{partition.partition}.{unique_id}-{kind}"
     if kind is DirectoryKind.FUTURE:
         return partition.topic + suffix
-    return partition.topic[: _NAME_LENGTH_MAX - len(suffix)] + suffix
+    return partition.topic[: NAME_LENGTH_MAX - len(suffix)] + suffix
 
 
 def find_partition_directory(name: str) -> PartitionDirectory | None:

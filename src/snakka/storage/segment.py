@@ -41,10 +41,10 @@ class Segment:
     """Where records are, and how to find them."""
 
     __slots__ = (
-        "_directory",
         "_largest_timestamp",
         "_state",
         "base_offset",
+        "directory",
         "files",
         "has_transaction_index",
         "lent_indexes",
@@ -63,7 +63,7 @@ class Segment:
     ) -> None:
         """`state` is a suffix of passage, of a segment that is not in its log."""
         self.files = files
-        self._directory = directory
+        self.directory = directory
         self._largest_timestamp: TimestampOffset | None = None
         self._state = state
         self.base_offset = base_offset
@@ -75,7 +75,7 @@ class Segment:
         return f"Segment({self.path(LOG_SUFFIX)}, {self.size_bytes} bytes)"
 
     def path(self, suffix: str) -> str:
-        return f"{self._directory}/{offset_file_name(self.base_offset, suffix, self._state)}"
+        return f"{self.directory}/{offset_file_name(self.base_offset, suffix, self._state)}"
 
     @property
     def paths(self) -> list[str]:

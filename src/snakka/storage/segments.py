@@ -136,6 +136,20 @@ class Segments:
                 with suppress(FileNotFoundError):  # a later one took its name, and went with it
                     self.files.disk.remove(path)
 
+    def was_renamed(self, directory: str) -> None:
+        self.forget_files()
+        self.retired_paths = {
+            path.replace(self.directory, directory, 1) for path in self.retired_paths
+        }
+        self.directory = directory
+        for segment in self._segments:
+            segment.directory = directory
+
+    def forget_files(self) -> None:
+        for segment in self._segments:
+            for path in segment.paths:
+                self.files.forget(path)
+
     def _retire(self, segment: Segment) -> None:
         segment.lent_indexes = None
         for path in segment.paths:

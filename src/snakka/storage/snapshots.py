@@ -25,6 +25,9 @@ class Snapshots:
         self._interim: int | None = None
         self.offsets = sorted(offsets)
 
+    def was_renamed(self, directory: str) -> None:
+        self._directory = directory
+
     def path(self, offset: int) -> str:
         return f"{self._directory}/{offset_file_name(offset, SNAPSHOT_SUFFIX)}"
 

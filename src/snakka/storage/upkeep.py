@@ -19,6 +19,7 @@ from snakka.storage.log import Log
 from snakka.storage.names import TopicPartition
 from snakka.storage.retention import find_deletable
 
+_SWEEP_INTERVAL_MS: Final = 10_000
 _SEALED_FLUSH_INTERVAL_MS: Final = 1_000  # Kafka flushes a segment when it is sealed
 
 
@@ -31,6 +32,7 @@ class Chore(Enum):
     CHECKPOINT = auto()  # all offset checkpoints of a directory
     EXPIRE_PRODUCERS = auto()
     UNLINK = auto()  # files of segments that are gone
+    SWEEP = auto()  # directories of logs that are gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class Upkeep:
                 Chore.CHECKPOINT: config.replica_high_watermark_checkpoint_interval_ms,
                 Chore.EXPIRE_PRODUCERS: config.producer_id_expiration_check_interval_ms,
                 Chore.UNLINK: config.file_delete_delay_ms,
+                Chore.SWEEP: min(config.file_delete_delay_ms, _SWEEP_INTERVAL_MS),
             },
         )
         for chore, ms in self._interval_ms.items():
