@@ -198,9 +198,9 @@ def wait_until_caught_up(nodes: Sequence[NodeProcess], replica_id: int) -> None:
         time.sleep(0.05)
 
 
-def create_topics(node: NodeProcess, *names: str) -> None:
+def create_topics(node: NodeProcess, *names: str, partitions: int = 1) -> None:
     admin = AdminClient({"bootstrap.servers": node.bootstrap, "log_level": 0})
-    for made in admin.create_topics([NewTopic(each, 1, 1) for each in names]).values():
+    for made in admin.create_topics([NewTopic(each, partitions, 1) for each in names]).values():
         made.result(30)
 
 
