@@ -11,9 +11,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from click.testing import CliRunner
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
+from snakka.cli.main import main
 from snakka.client.address import Address
 from snakka.client.connection import Connection
 from snakka.client.errors import ClientError
@@ -85,8 +87,9 @@ class NodeProcess:
         return f"127.0.0.1:{self.controller_port}"
 
     def format(self, *arguments: str) -> None:
-        command = [sys.executable, "-m", "snakka", "format", "-t", CLUSTER, "-c", str(self.config)]
-        subprocess.run([*command, *arguments], check=True, capture_output=True)
+        command = ["format", "-t", CLUSTER, "-c", str(self.config), *arguments]
+        done = CliRunner().invoke(main, command)
+        assert done.exit_code == 0, done.output
 
     def command(self) -> list[str]:
         return [
@@ -195,9 +198,9 @@ def wait_until_caught_up(nodes: Sequence[NodeProcess], replica_id: int) -> None:
         time.sleep(0.05)
 
 
-def create_topics(node: NodeProcess, *names: str) -> None:
+def create_topics(node: NodeProcess, *names: str, partitions: int = 1) -> None:
     admin = AdminClient({"bootstrap.servers": node.bootstrap, "log_level": 0})
-    for made in admin.create_topics([NewTopic(each, 1, 1) for each in names]).values():
+    for made in admin.create_topics([NewTopic(each, partitions, 1) for each in names]).values():
         made.result(30)
 
 

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
 
 from tests.compat.cluster import (
     CLUSTER,
@@ -210,3 +212,43 @@ def test_kafkas_controllers_and_ours_are_one_quorum(tmp_path: Path) -> None:
     )
     for topic in ("first", "without-3", "led-by-kafka", "led-by-us"):
         assert f'"name":"{topic}"' in dumped
+
+
+def test_kafkas_broker_serves_in_a_cluster_that_we_control(tmp_path: Path) -> None:
+    require("java")
+    ports = free_ports(3)
+    settings = (bootstrap_of(ports[:1]), *QUICK, *SMALL, "transaction.state.log.min.isr=1")
+    ours = NodeProcess(tmp_path / "1", 1, "broker,controller", ports[0], ports[1], settings)
+    kafka = KafkaNodeProcess(tmp_path / "2", 2, "broker", 0, ports[2], settings)
+    ours.format("--standalone")
+    kafka.format()
+    with running([ours, kafka]):
+        ours.start()
+        ours.wait_until_serving()
+        kafka.start()
+        wait_for_broker(ours, kafka.node_id)
+        create_topics(kafka, "made", partitions=4)  # it forwards that to us
+        admin = AdminClient({"bootstrap.servers": kafka.bootstrap, "log_level": 0})
+        partitions = admin.list_topics(timeout=30).topics["made"].partitions
+        assert {each.leader for each in partitions.values()} == {1, 2}
+        producer = Producer(
+            {"bootstrap.servers": ours.bootstrap, "enable.idempotence": True, "log_level": 0}
+        )
+        refusals: list[object] = []
+        for index in range(40):
+            producer.produce(
+                "made",
+                str(index),
+                partition=index % 4,
+                on_delivery=lambda error, _: refusals.append(error),
+            )
+        assert producer.flush(30) == 0
+        assert refusals == [None] * 40
+
+
+def wait_for_broker(node: NodeProcess, broker_id: int) -> None:
+    admin = AdminClient({"bootstrap.servers": node.bootstrap, "log_level": 0})
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while broker_id not in admin.list_topics(timeout=30).brokers:
+        assert time.monotonic() < deadline, f"{broker_id} does not come"
+        time.sleep(0.1)

@@ -5,7 +5,7 @@ replica is there to answer. A broker that is no controller only follows.
 """
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Final
@@ -18,9 +18,10 @@ from snakka.client.connections import Connections
 from snakka.client.settings import ClientSettings
 from snakka.config.broker import BrokerConfig
 from snakka.config.endpoints import Endpoint
+from snakka.controller.elect_leaders import balance_leaders, elect_uncleanly
 from snakka.controller.view import Settings
 from snakka.net.listener import Listener
-from snakka.node.active_controller import ActiveController
+from snakka.node.active_controller import ActiveController, Periodic
 from snakka.node.config_rules import NodeConfigRules
 from snakka.node.controller_channel import ControllerChannel
 from snakka.node.controller_membership import ControllerMembership
@@ -140,6 +141,7 @@ class MetadataPart:
             now_ms=self._ground.now_ms,
             rng=self._ground.rng,
             first_records=self._ground.first_records,
+            periodic=tuple(_periodic(config)),
         )
 
     def _make_membership(self) -> ControllerMembership:
@@ -227,6 +229,14 @@ class MetadataPart:
             static_voters=VoterSet.of(voters),
             is_controller=self._ground.is_controller,
         )
+
+
+def _periodic(config: BrokerConfig) -> Iterator[Periodic]:
+    """What the active controller does from time to time."""
+    if config.get_bool("auto.leader.rebalance.enable"):
+        interval_ms = config.get_int("leader.imbalance.check.interval.seconds") * 1000
+        yield Periodic(interval_ms, balance_leaders)
+    yield Periodic(config.get_int("unclean.leader.election.interval.ms"), elect_uncleanly)
 
 
 def _nobody(epoch: int | None) -> None:

@@ -8,8 +8,8 @@ Not here: what is decided (controller/), finding it from another node (controlle
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, TypeVar
@@ -67,11 +67,20 @@ from snakka.protocol.messages.list_partition_reassignments import (
 from snakka.protocol.messages.unregister_broker import UnregisterBrokerRequest
 from snakka.protocol.messages.update_features import UpdateFeaturesRequest
 from snakka.protocol.schema import Request, Response
-from snakka.quorum.replica import QUORUM_REQUESTS, NotLeaderError
+from snakka.quorum.replica import QUORUM_REQUESTS, NotLeaderError, RecordsTooLargeError
 
 _A = TypeVar("_A", bound=Response)
 
+_BATCH_BYTES: Final = 1024 * 1024  # of records that need not come together
 _IDLE_MS: Final = 1000  # between looks for stale brokers while there are no unfenced ones
+
+
+@dataclass(frozen=True, slots=True)
+class Periodic:
+    """What a controller does of itself, and again at once as long as the decision says True."""
+
+    interval_ms: int
+    decide: Callable[[View], Decision[bool]]
 
 
 class ActiveController:
@@ -87,6 +96,7 @@ class ActiveController:
         now_ms: Callable[[], int],
         rng: Random,
         first_records: Sequence[MetadataRecord],
+        periodic: Sequence[Periodic] = (),
     ) -> None:
         self._settings = settings
         self._rules = rules
@@ -95,17 +105,19 @@ class ActiveController:
         self._now_ms = now_ms
         self.rng = rng
         self._first_records = first_records
+        self._periodic = periodic
         self._view: View | None = None
         self.sessions: BrokerSessions
         self._written: asyncio.Future[None] | None = None  # the latest batch
-        self._fencing: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self.quorum: QuorumDriver
 
     def on_leadership(self, epoch: int | None) -> None:
         """This node leads the quorum in that epoch, or, with None, no longer."""
-        if self._fencing is not None:
-            self._fencing.cancel()
-            self._fencing = None
+        for task in self._tasks:
+            task.cancel()
+        self._tasks = []
+        self._written = None
         if epoch is None:
             self._view = None
             return
@@ -116,7 +128,8 @@ class ActiveController:
         )
         if not image.features:
             self._write(self._view, self._first_records)
-        self._fencing = asyncio.get_running_loop().create_task(self._fence_stale())
+        own = [self._fence_stale(), *(self._repeat(each) for each in self._periodic)]
+        self._tasks = [asyncio.get_running_loop().create_task(each) for each in own]
 
     async def ask(
         self, request: Request, version: int, response: type[_A], sender: Peer | None = None
@@ -138,24 +151,35 @@ class ActiveController:
             return await self._carry_out(self._view, decision)
         except NotLeaderError:
             raise RefusedError(ErrorCode.NOT_CONTROLLER) from None
+        except RecordsTooLargeError:
+            raise RefusedError(
+                ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation."
+            ) from None
 
     async def _carry_out(self, view: View, decision: Decision[Any]) -> Any:
-        if decision.records:
-            self._write(view, decision.records)
+        for records in _batches(view, decision):
+            self._write(view, records)
         if self._written is not None:
             await asyncio.shield(self._written)
         return decision.response
 
     def _write(self, view: View, records: Sequence[MetadataRecord]) -> None:
-        level = view.image.metadata_version if view.image.features else LATEST
-        self._written = self.quorum.submit(
-            [write_typed(record, record_version(record, level)) for record in records]
-        )
+        self._written = self.quorum.submit([_encoded(view, record) for record in records])
         delta = MetadataDelta(view.image)
         for record in records:
             delta.replay(record)
         last_offset = self.quorum.end_offset - 1
         view.advance(delta, delta.after(Provenance(last_offset, 0, self._now_ms())))
+
+    async def _repeat(self, periodic: Periodic) -> None:
+        while self._view is not None:
+            await asyncio.sleep(periodic.interval_ms / 1000)
+            has_more = True
+            while self._view is not None and has_more:
+                try:
+                    has_more = await self._carry_out(self._view, periodic.decide(self._view))
+                except NotLeaderError:
+                    return
 
     async def _fence_stale(self) -> None:
         """Fences the brokers that have not been heard of for too long."""
@@ -170,6 +194,24 @@ class ActiveController:
                     fenced = await self._carry_out(self._view, decision)
                 except NotLeaderError:
                     return
+
+
+def _encoded(view: View, record: MetadataRecord) -> bytes:
+    level = view.image.metadata_version if view.image.features else LATEST
+    return write_typed(record, record_version(record, level))
+
+
+def _batches(view: View, decision: Decision[Any]) -> Iterator[Sequence[MetadataRecord]]:
+    """All records at once where they belong together, else as many as a batch may well have."""
+    records = decision.records
+    start = size_bytes = 0
+    for index, record in enumerate(() if decision.is_atomic else records):
+        size_bytes += len(_encoded(view, record))
+        if size_bytes >= _BATCH_BYTES:
+            yield records[start : index + 1]
+            start, size_bytes = index + 1, 0
+    if start < len(records):
+        yield records[start:]
 
 
 Decide: TypeAlias = Callable[[ActiveController, View, Any, int], Decision[Any]]

@@ -243,8 +243,12 @@ class QuorumDriver:
         waiting = self._submissions
         while waiting and waiting[0].last_offset < self._applied_offset:
             submission = waiting.popleft()
-            if submission.epoch == self._replica.epoch and not submission.done.done():
+            if submission.done.done():
+                continue
+            if submission.epoch == self._replica.epoch:
                 submission.done.set_result(None)
+            else:  # committed by somebody else, or something else is there
+                _fail(submission.done)
 
     def _tell_leadership(self) -> None:
         """A leader is told of once everything before its epoch is applied."""
@@ -267,7 +271,7 @@ class QuorumDriver:
         while self._submissions:
             submission = self._submissions.popleft()
             if not submission.done.done():
-                submission.done.set_exception(NotLeaderError())
+                _fail(submission.done)
 
     def _set_timer(self) -> None:
         if self._timer is not None:
@@ -284,6 +288,11 @@ class QuorumDriver:
     def _tick(self) -> None:
         self._replica.tick(self._now_ms())
         self._after_event()
+
+
+def _fail(submission: asyncio.Future[None]) -> None:
+    submission.set_exception(NotLeaderError())
+    submission.exception()  # nobody may be waiting, and that is fine
 
 
 def _committed(batch: Batch) -> Committed:
