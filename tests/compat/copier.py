@@ -1,6 +1,8 @@
 """Copies a topic, one transaction after another, until it is killed: consume, transform, produce.
 
-    python copier.py BOOTSTRAP SOURCE SINK PARTITIONS
+    python copier.py BOOTSTRAP SOURCE SINK PARTITIONS RECORDS
+
+A transaction has up to RECORDS of them.
 
 It goes on where the last committed transaction ends, and writes a dot for each that it begins.
 What librdkafka cannot get over ends it, and whoever started it is to start it again.
@@ -14,21 +16,26 @@ from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPa
 
 NAME = "copier"
 TIMEOUT_S = 20
-RECORDS_MAX = 8
-RECONNECT_MS_MAX = 200
+# A broker that is away comes back under the same name, and soon. Where librdkafka 2.16 begins anew
+# with the bootstrap servers instead, send_offsets_to_transaction waits for ever on a broker that it
+# has given up.
+STEADY = {"reconnect.backoff.max.ms": 200, "metadata.recovery.strategy": "none"}
 
 
 class Copier:
     """One life of it."""
 
-    def __init__(self, bootstrap: str, source: str, sink: str, partitions: int) -> None:
+    def __init__(
+        self, bootstrap: str, source: str, sink: str, partitions: int, records_max: int
+    ) -> None:
         self._sink = sink
+        self._records_max = records_max
         self._random = random.Random()
         self._producer = Producer(
             {
                 "bootstrap.servers": bootstrap,
                 "transactional.id": NAME,
-                "reconnect.backoff.max.ms": RECONNECT_MS_MAX,
+                **STEADY,
                 "log_level": 0,
             }
         )
@@ -38,7 +45,7 @@ class Copier:
                 "group.id": NAME,
                 "enable.auto.commit": False,
                 "isolation.level": "read_committed",
-                "reconnect.backoff.max.ms": RECONNECT_MS_MAX,
+                **STEADY,
                 "log_level": 0,
             }
         )
@@ -48,7 +55,7 @@ class Copier:
         self._producer.init_transactions(TIMEOUT_S)  # nobody else is at work from here on
         self._go_to_committed()
         while True:
-            messages = self._consumer.consume(self._random.randint(1, RECORDS_MAX), 0.1)
+            messages = self._consumer.consume(self._random.randint(1, self._records_max), 0.1)
             if messages:
                 self._copy(messages)
 
@@ -79,4 +86,5 @@ class Copier:
 
 
 if __name__ == "__main__":
-    Copier(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])).run()
+    _, at, from_, to, count, limit = sys.argv
+    Copier(at, from_, to, int(count), int(limit)).run()

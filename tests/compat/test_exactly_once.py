@@ -15,7 +15,7 @@ from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.compat.broker_process import BrokerProcess
-from tests.compat.copier import NAME, RECONNECT_MS_MAX
+from tests.compat.copier import NAME, STEADY
 
 KILLS = int(os.environ.get("COPIER_KILLS", "6"))
 PARTITIONS = 3
@@ -29,13 +29,17 @@ class CopierProcess:
 
     def __init__(self, broker: BrokerProcess) -> None:
         script = str(Path(__file__).with_name("copier.py"))
-        self._command = [sys.executable, script, broker.bootstrap, "in", "out", str(PARTITIONS)]
+        topics = ("in", "out", str(PARTITIONS))
+        self._command = [sys.executable, script, broker.bootstrap, *topics]
+        self.records_max = 8  # of a transaction
         self._process: subprocess.Popen[bytes] | None = None
 
     def keep_running(self) -> None:
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(
-                self._command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                [*self._command, str(self.records_max)],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
             )
 
     def begin(self, transactions: int) -> None:
@@ -125,7 +129,7 @@ def test_every_input_is_copied_exactly_once_through_all_kills(tmp_path: Path) ->
         {
             "bootstrap.servers": broker.bootstrap,
             "enable.idempotence": True,
-            "reconnect.backoff.max.ms": RECONNECT_MS_MAX,
+            **STEADY,
             "log_level": 0,
         }
     )
@@ -141,6 +145,7 @@ def test_every_input_is_copied_exactly_once_through_all_kills(tmp_path: Path) ->
                 broker.start()
                 copier.begin(rng.randint(0, 1))
             copier.kill()
+        copier.records_max = 500
         wait_until_copied(broker, copier, len(values))
     found = read_committed(broker, "out")
     broker.stop()
