@@ -9,8 +9,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+import click
+
 from snakka.apis.dispatch import SERVED
 from snakka.apis.registry import apis_of
+from snakka.cli.main import main as main_command
 from snakka.config import reference
 from snakka.protocol.api_keys import ApiKey, request_type
 from snakka.protocol.internal.frames import (
@@ -24,6 +27,7 @@ from snakka.protocol.schema import Listeners, Message, Request, Versions
 
 PAGES = Path(__file__).parent
 GENERATED = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_HELP_WIDTH = 80
 
 
 def apis() -> Iterator[str]:
@@ -72,6 +76,28 @@ def records() -> Iterator[str]:
             yield f"| {log} | {record.KEY} | {name} | {_versions(record.VERSIONS)} |"
 
 
+def commands() -> Iterator[str]:
+    """What `--help` says of each command."""
+    yield from _help(main_command, "snakka", None)
+
+
+def _help(command: click.Command, name: str, parent: click.Context | None) -> Iterator[str]:
+    context = click.Context(
+        command,
+        info_name=name,
+        parent=parent,
+        terminal_width=_HELP_WIDTH,
+        max_content_width=_HELP_WIDTH,
+        **command.context_settings,
+    )
+    yield from ("", f"## `{context.command_path}`", "", "```text", command.get_help(context), "```")
+    if isinstance(command, click.Group):
+        for each in command.list_commands(context):
+            found = command.get_command(context, each)
+            assert found is not None
+            yield from _help(found, each, context)
+
+
 def _request_versions(request: type[Request]) -> str:
     if request.STABLE == request.VERSIONS:
         return _versions(request.VERSIONS)
@@ -93,6 +119,7 @@ PARTS: dict[str, Callable[[], Iterable[str]]] = {
     "client_metrics_configs": reference.client_metrics_configs,
     "quota_configs": reference.quota_configs,
     "served_apis": served_apis,
+    "commands": commands,
 }
 
 

@@ -88,6 +88,17 @@ def test_numbers_go_on_from_batch_to_batch_and_go_around() -> None:
     assert [number(each) for each in taken] == [(0, 0), (0, 2), (0, 3)]
 
 
+def test_numbers_go_on_as_long_as_the_identity_stays() -> None:
+    """As it does between transactions of v1: a number used twice is a duplicate."""
+    gathered = accumulator()
+    for identity, expected in (((7, 0), (0, 0)), ((7, 0), (0, 1)), ((7, 1), (1, 0))):
+        gathered.adopt(Identity(*identity))
+        append(gathered)
+        batch = gathered.take(PARTITION)
+        assert number(batch) == expected
+        gathered.finish(batch, Written(0, -1))
+
+
 def test_no_more_are_under_way_than_a_broker_can_tell_duplicates_of() -> None:
     gathered = accumulator()
     for _ in range(IN_FLIGHT_MAX + 1):

@@ -250,7 +250,7 @@ def test_nobody_listening_and_nobody_answering() -> None:
         with socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))
             address = Address("127.0.0.1", unused.getsockname()[1])
-            with pytest.raises(UnreachableError, match=f"{address}: .*refused|Connect call failed"):
+            with pytest.raises(UnreachableError, match=f"{address}: Connection refused"):
                 await Connection.open(address, QUICK)
         node = FakeNode({ApiVersionsRequest: silence})
         async with serving(node):

@@ -219,12 +219,15 @@ def test_fewer_acks(broker: Broker, acks: int) -> None:
     settings = replace(PLAIN, acks=acks, enable_idempotence=False)
 
     async def scenario() -> None:
+        topic = f"acks-{acks}"
+        async with producing(broker) as producer:
+            await (await producer.send(topic, b"first", partition=0))
         async with producing(broker, settings) as producer:
-            delivery = await producer.send(f"acks-{acks}", b"v", partition=0)
-            assert (await delivery).offset == (-1 if acks == 0 else 0)
+            delivery = await producer.send(topic, b"x" * 900_000, partition=0)
+            assert (await delivery).offset == (-1 if acks == 0 else 1)
 
     run(scenario())
-    assert read(broker, f"acks-{acks}") == {0: [b"v"]}
+    assert read(broker, f"acks-{acks}") == {0: [b"first", b"x" * 900_000]}
 
 
 def test_leaving_in_error_drops_what_was_not_written(broker: Broker) -> None:

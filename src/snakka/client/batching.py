@@ -130,10 +130,11 @@ class Accumulator:
         self.size_bytes = 0  # of all batches that have no outcome
 
     def adopt(self, identity: Identity) -> None:
-        """All partitions count from 0 under an identity; nothing may be waiting."""
+        """All partitions count from 0 under a new identity; nothing may be waiting."""
         assert not self._active
-        self._identity = identity
-        self._queues.clear()
+        if identity != self._identity:
+            self._identity = identity
+            self._queues.clear()
 
     @property
     def is_empty(self) -> bool:

@@ -9,7 +9,7 @@ Not here: one connection (connection.py), what is known (metadata.py).
 """
 
 import asyncio
-from collections.abc import Collection, Iterable, Set
+from collections.abc import Collection, Iterable, Mapping, Set
 from enum import IntEnum
 from random import Random
 from types import TracebackType
@@ -163,6 +163,13 @@ class Cluster:
         if node is None:
             raise UnreachableError(f"there is no node {node_id} in the cluster")
         return await self._connections.connect(node.address, lane)
+
+    async def features(self) -> Mapping[str, int]:
+        """The finalized features of the cluster, as one of its nodes tells them (KIP-584)."""
+        if not self.metadata.nodes:
+            await self.refresh(())
+        connection = await self.connect(next(iter(self.metadata.nodes)))
+        return connection.features
 
     async def get_coordinator(self, key: str, key_type: CoordinatorType) -> int:
         """The id of the node that coordinates; one attempt, where it is not known yet."""

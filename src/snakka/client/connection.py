@@ -11,6 +11,8 @@ Not here: which node to ask, dialling again (connections.py), what an answer mea
 """
 
 import asyncio
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
 
@@ -65,6 +67,9 @@ class Connection(asyncio.BufferedProtocol):
         self._failure: ClientError | None = None
         self._versions: NegotiatedVersions | None = None
         self._loop = asyncio.get_running_loop()
+        self._may_write = asyncio.Event()
+        self._may_write.set()
+        self._is_gone = asyncio.Event()
         self._transport: asyncio.Transport
 
     @classmethod
@@ -83,7 +88,7 @@ class Connection(asyncio.BufferedProtocol):
         except TimeoutError:
             raise UnreachableError(f"{address}: no connection within {timeout_s:g} s") from None
         except OSError as error:
-            raise UnreachableError(f"{address}: {error.strerror or error}") from error
+            raise UnreachableError(f"{address}: {_reason(error)}") from error
         await connection._negotiate()
         return connection
 
@@ -96,10 +101,11 @@ class Connection(asyncio.BufferedProtocol):
         assert self._versions is not None
         return self._versions.highest(request)
 
-    def feature_level(self, name: str) -> int:
-        """The finalized level of a feature; 0 where the node knows none (KIP-584)."""
+    @property
+    def features(self) -> Mapping[str, int]:
+        """The finalized level of each feature (KIP-584)."""
         assert self._versions is not None
-        return self._versions.features.get(name, 0)
+        return self._versions.features
 
     async def ask(
         self,
@@ -113,13 +119,18 @@ class Connection(asyncio.BufferedProtocol):
         answer: _R = await self._begin(request, response, version, timeout_ms)
         return answer
 
-    def tell(self, request: Request, *, version: int | None = None) -> None:
-        """Sends a request that has no answer: Produce with acks=0."""
+    async def tell(self, request: Request, *, version: int | None = None) -> None:
+        """Sends what has no answer, Produce with acks=0; returns when more may be sent."""
         self._send(request, self._version(request, version))
+        await self._may_write.wait()
 
     def close(self) -> None:
         """Ends the connection; whoever waits for an answer is told."""
         self._fail(UnreachableError(f"{self.address}: the connection was closed"), is_abrupt=False)
+
+    async def wait_closed(self) -> None:
+        """Returns once everything that was sent is out, and the socket is closed."""
+        await self._is_gone.wait()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by class
@@ -135,10 +146,18 @@ class Connection(asyncio.BufferedProtocol):
         except MalformedError as error:
             self._fail(UnreachableError(f"{self.address} sent {error}"))
 
+    def pause_writing(self) -> None:
+        self._may_write.clear()
+
+    def resume_writing(self) -> None:
+        self._may_write.set()
+
     def eof_received(self) -> bool:
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._may_write.set()
+        self._is_gone.set()
         reason = exc or "the other side closed it"
         self._fail(UnreachableError(f"{self.address}: the connection was lost: {reason}"))
 
@@ -226,6 +245,13 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.abort()
         else:
             self._transport.close()  # once what was told has been sent
+
+
+def _reason(error: OSError) -> str:
+    """What the system says; asyncio puts other words in its place, resolvers have their own."""
+    if error.errno is not None and error.errno > 0:
+        return os.strerror(error.errno)
+    return error.strerror or str(error)
 
 
 def _version_after_refusal(answer: ApiVersionsResponse) -> int:

@@ -10,10 +10,11 @@ Not here: which node is where (cluster.py). A broker that knows its peers by add
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 from types import TracebackType
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from snakka.client.address import Address
 from snakka.client.backoff import Backoff
@@ -23,6 +24,8 @@ from snakka.client.settings import DEFAULT_SETTINGS, ClientSettings
 from snakka.protocol.schema import Request, Response
 
 _R = TypeVar("_R", bound=Response)
+
+_CLOSE_TIMEOUT_S: Final = 5.0
 
 
 @dataclass(slots=True)
@@ -57,13 +60,18 @@ class Connections:
         trace: TracebackType | None,
     ) -> None:
         self._is_closed = True
+        dialling = [link.dialling for link in self._links.values() if link.dialling is not None]
+        for task in dialling:
+            task.cancel()
+        await asyncio.gather(*dialling, return_exceptions=True)
         for link in self._links.values():
-            if link.dialling is not None:
-                link.dialling.cancel()
             if link.connection is not None:
                 link.connection.close()
-        dialling = (link.dialling for link in self._links.values() if link.dialling is not None)
-        await asyncio.gather(*dialling, return_exceptions=True)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSE_TIMEOUT_S):
+                for link in self._links.values():
+                    if link.connection is not None:
+                        await link.connection.wait_closed()
 
     async def ask(
         self,

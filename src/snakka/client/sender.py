@@ -149,7 +149,7 @@ class Sender:
             version = min(version, self.produce_version_max or version)
             request = self._request(batches)
             if self._acks == 0:
-                connection.tell(request, version=version)
+                await connection.tell(request, version=version)
                 for batch in batches:
                     self._accumulator.finish(batch, Written(-1, -1))
             else:

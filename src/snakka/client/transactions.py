@@ -83,7 +83,7 @@ class Transactions:
         )
         node_id = await self._cluster.get_coordinator(self._id, CoordinatorType.TRANSACTION)
         connection = await self._cluster.connect(node_id, COORDINATOR_LANE)
-        self.is_v2 = connection.feature_level("transaction.version") >= 2
+        self.is_v2 = connection.features.get("transaction.version", 0) >= 2
         self._identity = Identity(answer.producer_id, answer.producer_epoch)
         return self._identity
 
