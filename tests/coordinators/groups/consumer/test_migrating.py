@@ -269,6 +269,7 @@ def test_the_policy_says_which_way_a_group_may_go(
             await settle()
             kind = "classic" if policy.can_downgrade else "consumer"
             assert (await listed(c))[0][1] == kind
+            assert await a.step() == "REBALANCE_IN_PROGRESS"  # nothing of its own is lost
             await settle_down(c, a)
 
     run(body, settings=GroupSettings(initial_rebalance_delay_ms=0, migration_policy=policy))

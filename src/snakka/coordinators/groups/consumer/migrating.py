@@ -74,7 +74,9 @@ def downgrade_records(group: ConsumerGroup, topics: Topics, now_ms: int) -> Iter
         yield stored.expression_record(group_id, text, None)
     yield from stored.group_tombstones(group_id)
     classic = ClassicGroup(group_id)
-    classic.generation = group.epoch
+    # The epoch that members are in, not the one they have yet to hear of: they are to rebalance, and
+    # one of another generation would take its partitions for lost, uncommitted.
+    classic.generation = max(each.epoch for each in group.members.values())
     classic.protocol_type = CONSUMER_PROTOCOL_TYPE
     assignments = {}
     for member in group.members.values():
