@@ -16,7 +16,12 @@ TIMEOUT_S = 60
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
     directory = tmp_path_factory.mktemp("broker")
-    with BrokerProcess(directory, "group.initial.rebalance.delay.ms=0") as process:
+    settings = (
+        "group.initial.rebalance.delay.ms=0",
+        "group.consumer.min.heartbeat.interval.ms=200",
+        "group.consumer.heartbeat.interval.ms=200",
+    )
+    with BrokerProcess(directory, *settings) as process:
         yield process
 
 
@@ -98,3 +103,64 @@ def test_an_expression_matches_on_the_broker(broker: BrokerProcess, java: JavaPr
     with pytest.raises(AssertionError, match="InvalidRegularExpression"):
         poll_until([member], lambda: False)
     member.close()
+
+
+CLASSIC = {"session_timeout_ms": "10000", "heartbeat_interval_ms": "500"}
+
+
+@pytest.mark.parametrize("assignor", ["RangeAssignor", "CooperativeStickyAssignor"])
+def test_a_group_changes_its_protocol_member_by_member(
+    broker: BrokerProcess, java: JavaProgram, assignor: str
+) -> None:
+    topic = group = f"migrated-{assignor}"
+    create(broker, topic, 4)
+    strategy = f"org.apache.kafka.clients.consumer.{assignor}"
+
+    def member(name: str, protocol: str) -> Member:
+        settings = {"group_id": group, "group_protocol": protocol, "auto_commit_interval_ms": "100"}
+        if protocol == "classic":
+            settings |= {**CLASSIC, "partition_assignment_strategy": strategy}
+        made = Member(java, broker, f"{group}-{name}", **settings)
+        made.subscribe(topic)
+        return made
+
+    everybody: list[Member] = []
+    produced: list[str] = []
+
+    def go_on(*members: Member) -> None:
+        """All share the topic evenly, and get what is produced meanwhile."""
+        everybody.extend(each for each in members if each not in everybody)
+        share = 4 // len(members)
+        poll_until(list(members), lambda: all(len(each.assigned()) == share for each in members))
+        assigned = [partition for each in members for partition in each.assigned()]
+        assert len(set(assigned)) == 4
+        new = [f"{len(produced) + index}" for index in range(8)]
+        produced.extend(new)
+        produce(broker, topic, *new)
+        poll_until(
+            list(members),
+            lambda: set(produced) == {value for each in everybody for value in each.values},
+        )
+
+    def leave(member: Member) -> None:
+        member.commit()
+        member.close()
+
+    a, b = member("a", "classic"), member("b", "classic")
+    go_on(a, b)
+    leave(a)
+    x = member("x", "consumer")
+    go_on(b, x)
+    leave(b)
+    y = member("y", "consumer")
+    go_on(x, y)
+    leave(x)
+    c = member("c", "classic")
+    go_on(y, c)
+    leave(y)
+    d = member("d", "classic")
+    go_on(c, d)
+    for each in (c, d):
+        each.close()
+    got = sorted(value for each in everybody for value in each.values)
+    assert got == sorted(produced)  # committed on leaving, so nothing comes twice

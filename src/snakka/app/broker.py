@@ -24,7 +24,7 @@ from snakka.app.transactions import make_transactions
 from snakka.config.endpoints import Endpoint
 from snakka.config.group import GroupConfig
 from snakka.coordinators.groups.groups import Groups
-from snakka.coordinators.groups.settings import ConsumerSettings, GroupSettings
+from snakka.coordinators.groups.settings import ConsumerSettings, GroupSettings, MigrationPolicy
 from snakka.coordinators.hosted import HostSettings
 from snakka.coordinators.timers import LoopTimers
 from snakka.coordinators.transactions.transactions import Transactions
@@ -142,6 +142,9 @@ class BrokerPart:
             ),
             find_own=self._find_group_settings,
             consumer_max_size=config.get_int("group.consumer.max.size"),
+            migration_policy=MigrationPolicy(
+                config.get_text("group.consumer.migration.policy").lower()
+            ),
             consumer_assignors=config.get_list("group.consumer.assignors"),
         )
         topics = ImageTopics(lambda: self._follower.image)

@@ -125,7 +125,7 @@ class Groups:
         try:
             _check_group_id(request.group_id)
             return await self._execute(
-                request.group_id, lambda machine, now_ms: machine.syncing.sync(request, now_ms)
+                request.group_id, lambda machine, now_ms: machine.sync(request, now_ms)
             )
         except CoordinatorError as error:
             return refuse_sync(error.code)
@@ -134,7 +134,7 @@ class Groups:
         try:
             _check_group_id(request.group_id)
             return await self._execute(
-                request.group_id, lambda machine, now_ms: machine.syncing.heartbeat(request, now_ms)
+                request.group_id, lambda machine, now_ms: machine.heartbeat(request, now_ms)
             )
         except CoordinatorError as error:
             # Sessions begin anew once loaded; until then nobody is to leave its group for that.
@@ -148,7 +148,7 @@ class Groups:
         try:
             _check_group_id(request.group_id)
             response = await self._execute(
-                request.group_id, lambda machine, now_ms: machine.leaving.leave(wanted, now_ms)
+                request.group_id, lambda machine, now_ms: machine.leave(wanted, now_ms)
             )
         except CoordinatorError as error:
             return LeaveGroupResponse(error_code=error.code, members=[])

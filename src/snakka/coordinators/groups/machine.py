@@ -13,7 +13,7 @@ from random import Random
 from snakka.coordinators.decision import Decision, WrittenRecord
 from snakka.coordinators.groups.classic.joining import Joining
 from snakka.coordinators.groups.classic.leaving import Leaving
-from snakka.coordinators.groups.classic.outcome import Outcome, refuse_join
+from snakka.coordinators.groups.classic.outcome import Outcome
 from snakka.coordinators.groups.classic.rebalancing import Rebalancing
 from snakka.coordinators.groups.classic.sessions import (
     Due,
@@ -28,10 +28,17 @@ from snakka.coordinators.groups.classic.syncing import Syncing
 from snakka.coordinators.groups.client import ClientInfo
 from snakka.coordinators.groups.committing import OffsetCommits
 from snakka.coordinators.groups.consumer.advancing import Advancing
+from snakka.coordinators.groups.consumer.classic_members import ClassicMembers
 from snakka.coordinators.groups.consumer.describing import describe
 from snakka.coordinators.groups.consumer.group import ConsumerGroup
 from snakka.coordinators.groups.consumer.heartbeating import Heartbeats
-from snakka.coordinators.groups.consumer.sessions import ConsumerSessionEnd, RevocationEnd
+from snakka.coordinators.groups.consumer.migrating import downgrade_records, may_downgrade
+from snakka.coordinators.groups.consumer.sessions import (
+    ConsumerSessionEnd,
+    DowngradeCheck,
+    DowngradedRebalance,
+    RevocationEnd,
+)
 from snakka.coordinators.groups.consumer.stored import ConsumerKey, group_tombstones
 from snakka.coordinators.groups.consumer.stored import replay as replay_consumer
 from snakka.coordinators.groups.consumer.topics import Topics
@@ -40,7 +47,6 @@ from snakka.coordinators.groups.offsets import Offsets
 from snakka.coordinators.groups.removing import Removals
 from snakka.coordinators.groups.settings import GroupSettings
 from snakka.coordinators.groups.table import ConsumerGroupTable, GroupTable, get_or_create
-from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.internal.classic_groups import GroupMetadataKey, GroupMetadataValue
 from snakka.protocol.internal.consumer_groups import (
     ConsumerGroupCurrentMemberAssignmentKey,
@@ -55,8 +61,11 @@ from snakka.protocol.internal.offsets import OffsetCommitKey, OffsetCommitValue
 from snakka.protocol.messages.consumer_group_describe import (
     DescribedGroup as DescribedConsumerGroup,
 )
+from snakka.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from snakka.protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
+from snakka.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
 from snakka.protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchResponseGroup
+from snakka.protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 
 
 class GroupMachine:
@@ -72,14 +81,19 @@ class GroupMachine:
         tokens = count(1)
         self._rebalancing = Rebalancing(self._sessions, settings)
         self.joining = Joining(self.groups, self._sessions, self._rebalancing, tokens, settings)
-        self.syncing = Syncing(self.groups, self._sessions, tokens)
-        self.leaving = Leaving(self.groups, self._sessions, self._rebalancing)
+        self._syncing = Syncing(self.groups, self._sessions, tokens)
+        self._leaving = Leaving(self.groups, self._sessions, self._rebalancing)
         self.commits = OffsetCommits(self.groups, self.consumer_groups, self._sessions, settings)
         self.removals = Removals(
             self.groups, self.consumer_groups, self.offsets, self._sessions, settings
         )
         self._advancing = Advancing(self._sessions.deadlines, topics, settings)
-        self.consumers = Heartbeats(self.consumer_groups, self.groups, self._advancing, settings)
+        self.consumers = Heartbeats(
+            self.consumer_groups, self.groups, self._advancing, topics, settings
+        )
+        self._classic_members = ClassicMembers(
+            self._advancing, self._sessions.deadlines, topics, settings
+        )
 
     def join(
         self, request: JoinGroupRequest, client: ClientInfo, now_ms: int, random: Random
@@ -87,12 +101,29 @@ class GroupMachine:
         """JoinGroup, which an empty consumer group makes room for."""
         group = self.consumer_groups.get(request.group_id)
         if group is not None and group.members:
-            error = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-            return Decision(refuse_join(error, request.member_id))
+            return self._classic_members.join(group, request, client, now_ms, random)
         decision = self.joining.join(request, client, now_ms, random)
         if group is None:
             return decision
         return replace(decision, records=(*group_tombstones(request.group_id), *decision.records))
+
+    def sync(self, request: SyncGroupRequest, now_ms: int) -> Decision[SyncGroupResponse]:
+        group = self.consumer_groups.get(request.group_id)
+        if group is None:
+            return self._syncing.sync(request, now_ms)
+        return self._classic_members.sync(group, request, now_ms)
+
+    def heartbeat(self, request: HeartbeatRequest, now_ms: int) -> Decision[HeartbeatResponse]:
+        group = self.consumer_groups.get(request.group_id)
+        if group is None:
+            return self._syncing.heartbeat(request, now_ms)
+        return self._classic_members.heartbeat(group, request, now_ms)
+
+    def leave(self, request: LeaveGroupRequest, now_ms: int) -> Decision[LeaveGroupResponse]:
+        group = self.consumer_groups.get(request.group_id)
+        if group is None:
+            return self._leaving.leave(request, now_ms)
+        return self._classic_members.leave(group, request, now_ms)
 
     def describe_consumer_group(self, group_id: str) -> Decision[DescribedConsumerGroup]:
         assignor = self._settings.consumer_assignors[0]
@@ -157,6 +188,8 @@ class GroupMachine:
         for consumer_group in self.consumer_groups.values():
             for consumer in consumer_group.members.values():
                 self._advancing.renew(consumer_group, None, consumer, now_ms)
+            members = consumer_group.members.values()
+            self._advancing.check_downgrade(consumer_group.group_id, members, now_ms)
         self._check_offsets_in(self._settings.offsets_retention_check_interval_ms, now_ms)
         return outcome.decide(None)
 
@@ -178,7 +211,10 @@ class GroupMachine:
         if isinstance(due, ConsumerSessionEnd | RevocationEnd):
             consumer_group = self.consumer_groups.get(due.group_id)
             if consumer_group is not None and due.member_id in consumer_group.members:
-                outcome.records += self._advancing.fence(consumer_group, due.member_id)
+                outcome.records += self._advancing.fence(consumer_group, [due.member_id], now_ms)
+            return
+        if isinstance(due, DowngradeCheck):
+            self._downgrade(due.group_id, outcome, now_ms)
             return
         group = self.groups.get(due.group_id)
         if group is None:
@@ -188,8 +224,18 @@ class GroupMachine:
                 self._rebalancing.on_join_end(group, outcome, now_ms)
             case SyncEnd():
                 self._rebalancing.on_sync_end(group, outcome, now_ms)
+            case DowngradedRebalance():
+                for member in group.members:
+                    self._sessions.renew(group, member, now_ms)
+                self._rebalancing.prepare_or_complete(group, outcome, now_ms)
             case SessionEnd(member_id=member_id):
                 self._expire_session(group.group_id, member_id, outcome, now_ms)
+
+    def _downgrade(self, group_id: str, outcome: Outcome, now_ms: int) -> None:
+        group = self.consumer_groups.get(group_id)
+        if group is not None and may_downgrade(group, self._settings):
+            outcome.records += downgrade_records(group, self._topics, now_ms)
+            self._sessions.deadlines.set(DowngradedRebalance(group_id), now_ms)
 
     def _expire_session(self, group_id: str, member_id: str, outcome: Outcome, now_ms: int) -> None:
         group = self.groups[group_id]

@@ -2,10 +2,28 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Final, NamedTuple
 
 _MINUTE_MS: Final = 60_000
 _INT32_MAX: Final = (1 << 31) - 1
+
+
+class MigrationPolicy(Enum):
+    """Whether a live group may change its protocol, by group.consumer.migration.policy."""
+
+    DISABLED = "disabled"
+    UPGRADE = "upgrade"
+    DOWNGRADE = "downgrade"
+    BIDIRECTIONAL = "bidirectional"
+
+    @property
+    def can_upgrade(self) -> bool:
+        return self in (MigrationPolicy.UPGRADE, MigrationPolicy.BIDIRECTIONAL)
+
+    @property
+    def can_downgrade(self) -> bool:
+        return self in (MigrationPolicy.DOWNGRADE, MigrationPolicy.BIDIRECTIONAL)
 
 
 class ConsumerSettings(NamedTuple):
@@ -37,6 +55,7 @@ class GroupSettings:
     consumer: ConsumerSettings = CONSUMER_DEFAULTS
     find_own: Callable[[str], ConsumerSettings | None] = _nothing  # of a group, if it has any
     consumer_max_size: int = _INT32_MAX  # group.consumer.max.size
+    migration_policy: MigrationPolicy = MigrationPolicy.BIDIRECTIONAL
     consumer_assignors: tuple[str, ...] = ("uniform", "range")  # group.consumer.assignors
 
     # A member that has no id yet cannot send heartbeats; this ends the JoinGroup of one that died.

@@ -3,6 +3,7 @@
 import asyncio
 
 from snakka.coordinators.groups.client import ClientInfo
+from snakka.coordinators.groups.settings import GroupSettings, MigrationPolicy
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from snakka.protocol.messages.delete_groups import DeleteGroupsRequest
@@ -73,7 +74,7 @@ def test_members_commit_and_fetch_in_their_epoch() -> None:
     run(body)
 
 
-def test_a_consumer_group_with_members_takes_no_classic_ones() -> None:
+def test_a_consumer_group_takes_no_classic_members_where_it_may_not_change() -> None:
     async def body(c: Coordinator) -> None:
         a = Consumer(c, "a")
         await a.heartbeat()
@@ -87,7 +88,7 @@ def test_a_consumer_group_with_members_takes_no_classic_ones() -> None:
             assert await listed(c) == [("g", "classic", "Empty")]
             await c.restart()
 
-    run(body)
+    run(body, settings=GroupSettings(migration_policy=MigrationPolicy.DISABLED))
 
 
 def test_a_classic_group_becomes_a_consumer_group_once_it_is_unused() -> None:

@@ -24,13 +24,18 @@ NAMES = {each.value: each.name for each in ErrorCode}
 
 
 class Coordinator:
-    def __init__(self, seed: int = 3) -> None:
+    def __init__(self, seed: int = 3, settings: GroupSettings | None = None) -> None:
         self.topics = FakeTopics()
         self.topics.put("t", 6)
         self.log = FakeLog()
         self.timers = FakeTimers()
         self.groups = Groups(
-            GroupSettings(), HostSettings(), lambda: 1, self.timers, Random(seed), self.topics
+            settings or GroupSettings(),
+            HostSettings(),
+            lambda: 1,
+            self.timers,
+            Random(seed),
+            self.topics,
         )
 
     async def restart(self) -> None:
@@ -94,9 +99,13 @@ class Consumer:
         return NAMES[response.error_code]
 
 
-def run(body: Callable[[Coordinator], Awaitable[None]], seed: int = 3) -> None:
+def run(
+    body: Callable[[Coordinator], Awaitable[None]],
+    seed: int = 3,
+    settings: GroupSettings | None = None,
+) -> None:
     async def main() -> None:
-        coordinator = Coordinator(seed)
+        coordinator = Coordinator(seed, settings)
         async with coordinator.groups:
             await coordinator.restart()
             await body(coordinator)

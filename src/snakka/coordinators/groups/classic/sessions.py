@@ -5,7 +5,12 @@ from typing import NamedTuple, TypeAlias
 from snakka.coordinators.deadlines import Deadlines
 from snakka.coordinators.groups.classic.group import ClassicGroup
 from snakka.coordinators.groups.classic.members import Member
-from snakka.coordinators.groups.consumer.sessions import ConsumerSessionEnd, RevocationEnd
+from snakka.coordinators.groups.consumer.sessions import (
+    ConsumerSessionEnd,
+    DowngradeCheck,
+    DowngradedRebalance,
+    RevocationEnd,
+)
 
 
 class SessionEnd(NamedTuple):
@@ -36,7 +41,16 @@ class OffsetCheck(NamedTuple):
     kind: str = "offsets"
 
 
-Due: TypeAlias = SessionEnd | JoinEnd | SyncEnd | OffsetCheck | ConsumerSessionEnd | RevocationEnd
+Due: TypeAlias = (
+    SessionEnd
+    | JoinEnd
+    | SyncEnd
+    | OffsetCheck
+    | ConsumerSessionEnd
+    | RevocationEnd
+    | DowngradeCheck
+    | DowngradedRebalance
+)
 
 
 class Sessions:

@@ -9,7 +9,7 @@ Not here: who may ask for that (heartbeating.py, classic_members.py).
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from snakka.coordinators.deadlines import Deadlines
@@ -27,7 +27,11 @@ from snakka.coordinators.groups.consumer.member import (
     Partitions,
 )
 from snakka.coordinators.groups.consumer.reconciling import reconcile
-from snakka.coordinators.groups.consumer.sessions import ConsumerSessionEnd, RevocationEnd
+from snakka.coordinators.groups.consumer.sessions import (
+    ConsumerSessionEnd,
+    DowngradeCheck,
+    RevocationEnd,
+)
 from snakka.coordinators.groups.consumer.topics import (
     InvalidExpressionError,
     TopicInfo,
@@ -102,28 +106,46 @@ class Advancing:
             step.records.append(stored.current_record(group.group_id, moved))
         return moved
 
-    def renew(
-        self, group: ConsumerGroup, before: Member | None, member: Member, now_ms: int
-    ) -> None:
+    def renew_session(self, group: ConsumerGroup, member: Member, now_ms: int) -> None:
         """The member has been heard of."""
-        session_ms = self._settings.of_group(group.group_id).session_timeout_ms
+        if member.classic is not None:
+            session_ms = member.classic.session_timeout_ms
+        else:
+            session_ms = self._settings.of_group(group.group_id).session_timeout_ms
         self._deadlines.set(
             ConsumerSessionEnd(group.group_id, member.member_id), now_ms + session_ms
         )
+
+    def renew(
+        self, group: ConsumerGroup, before: Member | None, member: Member, now_ms: int
+    ) -> None:
+        """As `renew_session`, and whether it has time to give something up."""
+        self.renew_session(group, member, now_ms)
         revocation = RevocationEnd(group.group_id, member.member_id)
         if member.state is not MemberState.UNREVOKED_PARTITIONS:
             self._deadlines.clear(revocation)
         elif before is None or member != before:
             self._deadlines.set(revocation, now_ms + member.rebalance_timeout_ms)
 
-    def fence(self, group: ConsumerGroup, member_id: str) -> list[NewRecord]:
-        """A member is out: what it had is free."""
-        self._deadlines.clear(ConsumerSessionEnd(group.group_id, member_id))
-        self._deadlines.clear(RevocationEnd(group.group_id, member_id))
-        step = Step.of(group, list(stored.member_tombstones(group.group_id, member_id)))
-        step.drop_unused(step.members.pop(member_id).expression)
+    def fence(
+        self, group: ConsumerGroup, member_ids: Iterable[str], now_ms: int
+    ) -> list[NewRecord]:
+        """Members are out: what they had is free."""
+        step = Step.of(group, [])
+        for member_id in member_ids:
+            self._deadlines.clear(ConsumerSessionEnd(group.group_id, member_id))
+            self._deadlines.clear(RevocationEnd(group.group_id, member_id))
+            step.records += stored.member_tombstones(group.group_id, member_id)
+            step.drop_unused(step.members.pop(member_id).expression)
+        if step.members:
+            self.check_downgrade(group.group_id, step.members.values(), now_ms)
         epoch = stored.epoch_record(group.group_id, group.epoch + 1, group.metadata_hash)
         return [*step.records, epoch]
+
+    def check_downgrade(self, group_id: str, members: Iterable[Member], now_ms: int) -> None:
+        """Where only classic members are left the group is theirs again, as soon as may be."""
+        if all(each.classic is not None for each in members):
+            self._deadlines.set(DowngradeCheck(group_id), now_ms)
 
     def forget(self, group_id: str) -> None:
         """The group is gone."""
@@ -203,6 +225,16 @@ class Advancing:
     def _choose_assignor(self, members: Iterable[Member]) -> str:
         wishes = (each.assignor for each in members)
         return preferred_assignor(wishes, self._settings.consumer_assignors[0])
+
+
+def take_over(step: Step, old: Member, member_id: str) -> Member:
+    """An instance is back under another id: its place and its partitions are its own."""
+    group_id = step.group.group_id
+    step.records += stored.member_tombstones(group_id, old.member_id)
+    del step.members[old.member_id]
+    step.targets[member_id] = step.targets.pop(old.member_id, NO_PARTITIONS)
+    step.records.append(stored.target_record(group_id, member_id, step.targets[member_id]))
+    return replace(old, member_id=member_id, epoch=0, previous_epoch=0)
 
 
 def _hash(known: dict[str, TopicInfo]) -> int:

@@ -12,7 +12,8 @@ from snakka.coordinators.groups.table import ConsumerGroupTable
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.messages import consumer_group_describe as messages
 
-_CONSUMER_MEMBER: Final = 1  # KIP-1099; 0 is one of the classic protocol
+_CLASSIC_MEMBER: Final = 0  # KIP-1099
+_CONSUMER_MEMBER: Final = 1
 
 
 def describe(
@@ -46,7 +47,7 @@ def _describe_member(group: ConsumerGroup, topics: Topics, member: Member) -> me
         subscribed_topic_regex=member.expression or "",
         assignment=_write(topics, member.assigned),
         target_assignment=_write(topics, group.target(member.member_id)),
-        member_type=_CONSUMER_MEMBER,
+        member_type=_CONSUMER_MEMBER if member.classic is None else _CLASSIC_MEMBER,
     )
 
 

@@ -53,6 +53,10 @@ class ConsumerGroup:
     def is_unused(self) -> bool:
         return not self.members
 
+    @property
+    def is_all_classic(self) -> bool:
+        return all(each.classic is not None for each in self.members.values())
+
     def put(self, member: Member) -> None:
         self.remove(member.member_id)
         self.members[member.member_id] = member
@@ -94,7 +98,8 @@ class ConsumerGroup:
             return
         if member_id not in self.members:
             raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
-        if not in_transaction and api_version < 9:
+        is_classic = self.members[member_id].classic is not None
+        if not in_transaction and not is_classic and api_version < 9:
             raise CoordinatorError(ErrorCode.UNSUPPORTED_VERSION)
         self._check_epoch(member_id, member_epoch)
 
@@ -107,5 +112,9 @@ class ConsumerGroup:
         self._check_epoch(member_id, member_epoch)
 
     def _check_epoch(self, member_id: str, member_epoch: int) -> None:
-        if member_epoch != self.members[member_id].epoch:
-            raise CoordinatorError(ErrorCode.STALE_MEMBER_EPOCH)
+        member = self.members[member_id]
+        if member_epoch != member.epoch:
+            is_classic = member.classic is not None
+            raise CoordinatorError(
+                ErrorCode.ILLEGAL_GENERATION if is_classic else ErrorCode.STALE_MEMBER_EPOCH
+            )

@@ -1,32 +1,37 @@
 """ConsumerGroupHeartbeat: members join, say what they own, learn what to own, and leave.
 
-Not here: what comes of it (advancing.py), members of the classic protocol in a consumer group.
+The first one to join a live group of the classic protocol takes it along (migrating.py).
+
+Not here: what comes of it (advancing.py), classic members of a group (classic_members.py).
 """
 
 from dataclasses import replace
 from random import Random
 from uuid import UUID
 
-from snakka.coordinators.decision import Decision, NewRecord
+from snakka.coordinators.decision import Answer, Decision, NewRecord
 from snakka.coordinators.errors import CoordinatorError
+from snakka.coordinators.groups.classic.group import ClassicGroup
+from snakka.coordinators.groups.classic.outcome import Outcome, refuse_join, refuse_sync
 from snakka.coordinators.groups.classic.stored import tombstone as classic_tombstone
 from snakka.coordinators.groups.client import ClientInfo
 from snakka.coordinators.groups.consumer import stored
-from snakka.coordinators.groups.consumer.advancing import Advancing, Step
+from snakka.coordinators.groups.consumer.advancing import Advancing, Step, take_over
 from snakka.coordinators.groups.consumer.group import ConsumerGroup
 from snakka.coordinators.groups.consumer.member import (
     LEAVE_EPOCH,
     LEAVE_FOR_A_WHILE_EPOCH,
-    NO_PARTITIONS,
     Member,
     Partitions,
 )
+from snakka.coordinators.groups.consumer.migrating import upgrade, upgrade_records
 from snakka.coordinators.groups.consumer.requests import (
     check_epoch,
     check_request,
     owned_partitions,
     with_wishes,
 )
+from snakka.coordinators.groups.consumer.topics import Topics
 from snakka.coordinators.groups.settings import GroupSettings
 from snakka.coordinators.groups.table import ConsumerGroupTable, GroupTable
 from snakka.protocol.error_codes import ErrorCode
@@ -47,8 +52,10 @@ class Heartbeats:
         groups: ConsumerGroupTable,
         classic_groups: GroupTable,
         advancing: Advancing,
+        topics: Topics,
         settings: GroupSettings,
     ) -> None:
+        self._topics = topics
         self._groups = groups
         self._classic_groups = classic_groups
         self._advancing = advancing
@@ -63,38 +70,55 @@ class Heartbeats:
     ) -> Decision[ConsumerGroupHeartbeatResponse]:
         check_request(request, self._settings.consumer_assignors, client.api_version)
         if request.member_epoch < 0:
-            return self._leave(request)
+            return self._leave(request, now_ms)
         records: list[NewRecord] = []
-        group = self._get_or_new(request, records)
+        group, answers = self._get_or_new(request, records, now_ms)
         member_id = request.member_id or str(UUID(bytes=bytes(random_uuid(random))))
         before = _find_or_new(group, request, member_id)
         step = Step.of(group, records)
         if before.member_id != member_id:
-            before = _take_over(step, before, member_id)
+            before = take_over(step, before, member_id)
         after = with_wishes(before, request, client)
         member = self._advancing.advance(step, before, after, owned_partitions(request), now_ms)
         self._advancing.renew(group, after, member, now_ms)
-        return Decision(self._respond(request, before, member), tuple(records))
+        return Decision(self._respond(request, before, member), tuple(records), answers)
 
     def _get_or_new(
-        self, request: ConsumerGroupHeartbeatRequest, records: list[NewRecord]
-    ) -> ConsumerGroup:
+        self, request: ConsumerGroupHeartbeatRequest, records: list[NewRecord], now_ms: int
+    ) -> tuple[ConsumerGroup, tuple[Answer, ...]]:
+        """Replaying its records makes a new group known."""
         group = self._groups.get(request.group_id)
-        if group is None:
-            classic = self._classic_groups.get(request.group_id)
-            is_used = classic is not None and not classic.is_unused
-            if request.member_epoch or is_used:
-                raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
-            if classic is not None:
-                records.append(classic_tombstone(request.group_id))
-            return ConsumerGroup(request.group_id)  # replaying its records makes it known
-        is_full = len(group.members) >= self._settings.consumer_max_size
-        if is_full and request.member_id not in group.members:
-            raise CoordinatorError(ErrorCode.GROUP_MAX_SIZE_REACHED)
-        return group
+        if group is not None:
+            is_full = len(group.members) >= self._settings.consumer_max_size
+            if is_full and request.member_id not in group.members:
+                raise CoordinatorError(ErrorCode.GROUP_MAX_SIZE_REACHED)
+            return group, ()
+        if request.member_epoch:
+            raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
+        classic = self._classic_groups.get(request.group_id)
+        if classic is None:
+            return ConsumerGroup(request.group_id), ()
+        if classic.is_unused:
+            records.append(classic_tombstone(request.group_id))
+            return ConsumerGroup(request.group_id), ()
+        return self._upgrade(classic, records, now_ms)
+
+    def _upgrade(
+        self, classic: ClassicGroup, records: list[NewRecord], now_ms: int
+    ) -> tuple[ConsumerGroup, tuple[Answer, ...]]:
+        """Classic members come along; who waits for a rebalance is to join again."""
+        group = upgrade(classic, self._topics, self._settings)
+        records += upgrade_records(group, now_ms)
+        outcome = Outcome()
+        for each in classic.members:
+            again = ErrorCode.REBALANCE_IN_PROGRESS
+            outcome.answer(classic.members.take_join(each), refuse_join(again, each.member_id))
+            outcome.answer(each.sync_token, refuse_sync(again))
+            self._advancing.renew(group, None, group.members[each.member_id], now_ms)
+        return group, tuple(outcome.answers)
 
     def _leave(
-        self, request: ConsumerGroupHeartbeatRequest
+        self, request: ConsumerGroupHeartbeatRequest, now_ms: int
     ) -> Decision[ConsumerGroupHeartbeatResponse]:
         group = self._groups.get(request.group_id)
         if group is None:
@@ -107,7 +131,7 @@ class Heartbeats:
         if member is None:
             raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
         if request.member_epoch == LEAVE_EPOCH:
-            records = self._advancing.fence(group, member.member_id)
+            records = self._advancing.fence(group, [member.member_id], now_ms)
         else:  # its place and its partitions wait for it until its session ends
             away = replace(member, epoch=LEAVE_FOR_A_WHILE_EPOCH, revoking=frozenset())
             records = [stored.current_record(group.group_id, away)]
@@ -148,7 +172,8 @@ def _find_or_new(
         member = group.find_static(request.instance_id)
     if request.member_epoch == 0:
         is_other = member is not None and member.member_id != member_id
-        if member is not None and is_other and member.epoch != LEAVE_FOR_A_WHILE_EPOCH:
+        is_there = member is not None and member.epoch != LEAVE_FOR_A_WHILE_EPOCH
+        if member is not None and is_other and is_there and member.classic is None:
             raise CoordinatorError(ErrorCode.UNRELEASED_INSTANCE_ID)
         return member or Member(member_id)
     if member is None:
@@ -157,16 +182,6 @@ def _find_or_new(
         raise CoordinatorError(ErrorCode.FENCED_INSTANCE_ID)
     check_epoch(member, request)
     return member
-
-
-def _take_over(step: Step, old: Member, member_id: str) -> Member:
-    """An instance is back under another id: its place and its partitions are its own."""
-    group_id = step.group.group_id
-    step.records += stored.member_tombstones(group_id, old.member_id)
-    del step.members[old.member_id]
-    step.targets[member_id] = step.targets.pop(old.member_id, NO_PARTITIONS)
-    step.records.append(stored.target_record(group_id, member_id, step.targets[member_id]))
-    return replace(old, member_id=member_id, epoch=0, previous_epoch=0)
 
 
 def _write(assigned: Partitions) -> Assignment:

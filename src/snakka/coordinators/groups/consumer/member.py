@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, NamedTuple, TypeAlias
 
+from snakka.coordinators.groups.classic.members import SupportedProtocol
 from snakka.protocol.types import Uuid
 
 LEAVE_EPOCH: Final = -1
@@ -27,6 +28,13 @@ class MemberState(IntEnum):
     STABLE = 0
     UNREVOKED_PARTITIONS = 1
     UNRELEASED_PARTITIONS = 2
+
+
+class ClassicSupport(NamedTuple):
+    """What is known of a member that speaks the classic protocol."""
+
+    session_timeout_ms: int
+    protocols: tuple[SupportedProtocol, ...]
 
 
 class Expression(NamedTuple):
@@ -55,6 +63,7 @@ class Member:
     state: MemberState = MemberState.STABLE
     assigned: Partitions = NO_PARTITIONS
     revoking: Partitions = NO_PARTITIONS
+    classic: ClassicSupport | None = None  # of a member of the classic protocol
 
     def is_reconciled_to(self, target_epoch: int) -> bool:
         return self.state is MemberState.STABLE and self.epoch == target_epoch

@@ -65,6 +65,7 @@ def with_wishes(
         expression=member.expression if expression is None else expression or None,
         assignor=request.server_assignor or member.assignor,
         rebalance_timeout_ms=member.rebalance_timeout_ms if timeout_ms == -1 else timeout_ms,
+        classic=None,
     )
 
 

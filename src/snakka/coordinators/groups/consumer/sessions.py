@@ -1,4 +1,4 @@
-"""The deadlines of consumer groups' members. All soft: another leader starts them anew."""
+"""The deadlines of consumer groups and their members. All soft: another leader starts them anew."""
 
 from typing import NamedTuple
 
@@ -17,3 +17,17 @@ class RevocationEnd(NamedTuple):
     group_id: str
     member_id: str
     kind: str = "revocation"
+
+
+class DowngradeCheck(NamedTuple):
+    """Only classic members may be left."""
+
+    group_id: str
+    kind: str = "downgrade"
+
+
+class DowngradedRebalance(NamedTuple):
+    """A group that has become a classic one is to share out its work anew."""
+
+    group_id: str
+    kind: str = "downgraded"

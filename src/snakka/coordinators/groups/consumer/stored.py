@@ -5,9 +5,11 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from snakka.coordinators.decision import NewRecord
+from snakka.coordinators.groups.classic.members import SupportedProtocol
 from snakka.coordinators.groups.consumer.group import ConsumerGroup
 from snakka.coordinators.groups.consumer.member import (
     NO_PARTITIONS,
+    ClassicSupport,
     Expression,
     Member,
     MemberState,
@@ -47,6 +49,7 @@ def member_record(group_id: str, member: Member) -> NewRecord:
             subscribed_topic_regex=member.expression,
             rebalance_timeout_ms=member.rebalance_timeout_ms,
             server_assignor=member.assignor,
+            classic_member_metadata=_write_classic(member.classic),
         ),
     )
 
@@ -181,8 +184,30 @@ def _read_member(
         topics=frozenset(value.subscribed_topic_names),
         expression=value.subscribed_topic_regex or None,
         assignor=value.server_assignor,
+        classic=_read_classic(value.classic_member_metadata),
         rebalance_timeout_ms=value.rebalance_timeout_ms,
     )
+
+
+def _write_classic(support: ClassicSupport | None) -> records.ClassicMemberMetadata | None:
+    if support is None:
+        return None
+    return records.ClassicMemberMetadata(
+        session_timeout_ms=support.session_timeout_ms,
+        supported_protocols=[
+            records.ClassicProtocol(name=each.name, metadata=each.metadata)
+            for each in support.protocols
+        ],
+    )
+
+
+def _read_classic(value: records.ClassicMemberMetadata | None) -> ClassicSupport | None:
+    if value is None:
+        return None
+    protocols = (
+        SupportedProtocol(each.name, bytes(each.metadata)) for each in value.supported_protocols
+    )
+    return ClassicSupport(value.session_timeout_ms, tuple(protocols))
 
 
 def _write(partitions: Partitions) -> list[records.TopicPartitions]:
