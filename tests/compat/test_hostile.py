@@ -18,8 +18,9 @@ from types import TracebackType
 import pytest
 from confluent_kafka import KafkaError, Message, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
+from hypothesis import HealthCheck, Phase, given, settings
 
-from snakka.protocol.api_keys import ApiKey
+from snakka.protocol.api_keys import ApiKey, request_type
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.frames import read_response, write_request
 from snakka.protocol.limits import ARRAY_ELEMENTS_MAX
@@ -38,6 +39,7 @@ from snakka.protocol.records.record import Record
 from snakka.protocol.schema import Request
 from snakka.protocol.types import Buffer
 from tests.compat.broker_process import BrokerProcess
+from tests.protocol.messages import Values
 
 MIB = 1 << 20
 HALF_OPEN = int(os.environ.get("HALF_OPEN", "3000"))
@@ -245,6 +247,41 @@ def test_every_api_with_garbage_for_a_body(broker: BrokerProcess) -> None:
                     body = struct.pack(">hhihx", key, version, 1, -1) + rng.randbytes(size)
                     wire.send(struct.pack(">i", len(body)), body)
                     wire.close()
+
+
+def test_every_api_with_any_values(tmp_path: Path) -> None:
+    """Requests that are well formed, and make no sense: each gets an answer, or waits for one."""
+    with BrokerProcess(tmp_path / "asked") as broker, attacked(broker) as attackers:
+        for each in next(wires(broker, attackers, 1)).versions().api_keys:
+            message = request_type(ApiKey(each.api_key))
+            first = max(each.min_version, message.VERSIONS.first)
+            for version in {first, each.max_version}:
+                ask_anything(broker, message, version)
+
+
+def ask_anything(broker: BrokerProcess, message: type[Request], version: int) -> None:
+    @settings(
+        max_examples=2,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(Values().message(message, version))
+    def ask(request: Request) -> None:
+        wire = Wire(broker.bootstrap)
+        wire.socket.settimeout(0.1)
+        wire.send(frame_of(request, version))
+        try:
+            with suppress(TimeoutError):
+                wire.receive()
+        except ConnectionError as ended:
+            raise AssertionError(f"{request} in version {version}: {ended}") from ended
+        finally:
+            wire.close()
+
+    ask()
 
 
 def test_arrays_longer_than_the_frame_or_the_limit(broker: BrokerProcess) -> None:
