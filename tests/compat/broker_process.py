@@ -42,6 +42,10 @@ class BrokerProcess:
         self._port = int(self.bootstrap.rpartition(":")[2])
         return self
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def stop(self) -> None:
         """As Ctrl-C does; it must end well."""
         self._process.send_signal(signal.SIGINT)

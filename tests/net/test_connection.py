@@ -4,6 +4,7 @@ import asyncio
 import errno
 import logging
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -133,6 +134,30 @@ def test_work_of_one_connection_overlaps_up_to_its_limit(run: Run) -> None:
             writer.write(b"".join(map(framed, contents)))
             assert [await read_frame(reader) for _ in contents] == contents
         assert most == [10]
+
+    run(scenario())
+
+
+def test_a_client_with_much_to_do_gives_others_their_turn(run: Run) -> None:
+    served: list[bytes] = []
+
+    async def laborious(frame: memoryview, peer: Peer) -> Answer:
+        served.append(bytes(frame))
+        if served[-1] == b"long":
+            time.sleep(0.003)
+        return [framed(served[-1])]
+
+    async def scenario() -> None:
+        async with (
+            listening(laborious) as listener,
+            connected(listener) as (_, busy),
+            connected(listener) as (reader, writer),
+        ):
+            busy.write(framed(b"long") * 200)
+            await asyncio.sleep(0.01)
+            writer.write(framed(b"short"))
+            assert await read_frame(reader) == b"short"
+            assert served.count(b"long") < 100
 
     run(scenario())
 

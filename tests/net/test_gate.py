@@ -47,3 +47,10 @@ def test_other_limits_are_for_those_who_come() -> None:
 )
 def test_spellings(host: str, canonical: str) -> None:
     assert canonical_host(host) == canonical
+
+
+def test_descriptors_are_left_for_files() -> None:
+    gate = Gate(ConnectionLimits(descriptor_max=100))
+    assert gate.admit("10.0.0.1", descriptor=100) is None
+    assert gate.admit("10.0.0.1", descriptor=101) is not None
+    assert gate.total == 1

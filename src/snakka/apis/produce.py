@@ -109,7 +109,7 @@ def _append(
         if append.unverified is None:
             append.appended = _append_batch(append.replica, batch, acks, context)
     except TOLD_ERRORS as error:
-        append.error = error
+        append.error = _told(error)
     return append
 
 
@@ -117,6 +117,11 @@ def _append_batch(
     replica: Replica, batch: bytearray | memoryview, acks: int, context: RequestContext
 ) -> Appended:
     return replica.append_from_client(batch, needs_all=acks == ACKS_ALL, now_ms=context.now_ms())
+
+
+def _told(error: Exception) -> Exception:
+    """Without its traceback, which would hold the request's bytes until the garbage collector."""
+    return error.with_traceback(None)
 
 
 def _batch(records: Buffer | None) -> bytearray | memoryview:
@@ -156,7 +161,7 @@ def _append_one_verified(
         batch = append.unverified.batch
         append.appended = _append_batch(append.replica, batch, request.acks, context)
     except TOLD_ERRORS as error:
-        append.error = error
+        append.error = _told(error)
 
 
 def _partition(append: _Append) -> TopicPartition:
@@ -170,7 +175,7 @@ def _write(appends: Iterable[_Append]) -> None:
             try:
                 append.replica.write()
             except TOLD_ERRORS as error:
-                append.appended, append.error = None, error
+                append.appended, append.error = None, _told(error)
 
 
 def _tell_failures(appends: Iterable[_Append]) -> None:

@@ -1,16 +1,19 @@
 """The sockets of a node, as its configuration wants them."""
 
+import resource
 from typing import Final
 
 from snakka.config.broker import BrokerConfig
 from snakka.config.endpoints import Endpoint, SecurityProtocol
 from snakka.net.connection import ConnectionSettings, Serve
-from snakka.net.gate import ConnectionLimits, Gate
+from snakka.net.gate import UNLIMITED, ConnectionLimits, Gate
 from snakka.net.listener import Listener
 from snakka.protocol.inbox import BufferPool
+from snakka.storage.open_files import OPEN_FILES_MAX
 
 SECURITY_PROTOCOLS: Final = {each: number for number, each in enumerate(SecurityProtocol)}
 _REQUESTS_IN_FLIGHT_MAX: Final = 64
+_DESCRIPTORS_FOR_FILES: Final = 2 * OPEN_FILES_MAX
 
 
 def make_listener(config: BrokerConfig, endpoint: Endpoint) -> Listener:
@@ -42,7 +45,16 @@ def connection_limits(config: BrokerConfig) -> ConnectionLimits:
         total_max=config.get_int("max.connections"),
         per_host_max=config.get_int("max.connections.per.ip"),
         per_host_overrides={host: int(limit) for host, _, limit in pairs},
+        descriptor_max=_descriptor_max(),
     )
+
+
+def _descriptor_max() -> int:
+    """Of connections; the others are for files, but half of them at most."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit == resource.RLIM_INFINITY:
+        return UNLIMITED
+    return limit - min(_DESCRIPTORS_FOR_FILES, limit // 2)
 
 
 def _override_list(config: BrokerConfig) -> list[str]:

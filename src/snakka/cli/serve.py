@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import resource
 import signal
 import sys
 from pathlib import Path
@@ -46,8 +47,15 @@ def serve(
 
 def run(config: BrokerConfig) -> None:
     """Serves until SIGINT or SIGTERM, and shuts down cleanly."""
+    _raise_open_files_limit()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_serve(config))
+
+
+def _raise_open_files_limit() -> None:
+    """As far as the system lets it, for connections and segments: the JVM does the same."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def loop_factory() -> "type[asyncio.AbstractEventLoop] | None":

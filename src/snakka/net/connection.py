@@ -1,8 +1,9 @@
 """One client's connection: frames in, answers out in the order of their requests.
 
-All whole frames of one wake-up are served before anything is written. Work of one connection
-overlaps; an answer that is ready early waits for those before it. A client that does not read its
-answers, or has too many requests under way, is not read from.
+All whole frames of one wake-up are served before anything is written, but those of a client that
+takes long wait for the next turn, so that others have theirs. Work of one connection overlaps; an
+answer that is ready early waits for those before it. A client that does not read its answers, or
+has too many requests under way, is not read from.
 
 A frame is valid until its handler first waits for something. Whatever goes wrong ends this
 connection alone.
@@ -14,11 +15,12 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, cast
 
 from snakka.apis.context import Peer
 from snakka.apis.errors import UnansweredError
+from snakka.net.complaints import Complaints
 from snakka.net.eager import Waiting, start
 from snakka.net.gate import Gate
 from snakka.net.outbox import Outbox
@@ -30,6 +32,7 @@ Answer: TypeAlias = list[Chunk] | None  # None where the client expects nothing
 
 log = logging.getLogger(__name__)
 
+_TURN_S: Final = 0.005
 _UNSENT_BYTES_MAX: Final = 1024 * 1024
 
 
@@ -46,6 +49,7 @@ class ConnectionSettings:
     pool: BufferPool
     frame_bytes_max: int
     requests_in_flight_max: int
+    complaints: Complaints = field(default_factory=Complaints)
 
 
 @dataclass(slots=True)
@@ -60,9 +64,13 @@ class Connection(asyncio.BufferedProtocol):
     """The protocol of one accepted socket."""
 
     def __init__(
-        self, settings: ConnectionSettings, on_lost: Callable[["Connection"], None]
+        self,
+        settings: ConnectionSettings,
+        on_made: Callable[["Connection"], None],
+        on_lost: Callable[["Connection"], None],
     ) -> None:
         self._settings = settings
+        self._on_made = on_made
         self._on_lost = on_lost
         self._inbox = Inbox(settings.pool, settings.frame_bytes_max)
         self._slots: deque[_Slot] = deque()
@@ -70,6 +78,7 @@ class Connection(asyncio.BufferedProtocol):
         self._is_reading = True
         self._is_settling = False
         self._has_unserved = False
+        self._is_turn_due = False
         self._is_closing = False
         self.last_active_s = 0.0
 
@@ -77,13 +86,16 @@ class Connection(asyncio.BufferedProtocol):
         self._loop = asyncio.get_running_loop()
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by class
         self._outbox = Outbox(self._transport, self._loop, self._close_if_done)
+        self._on_made(self)
         self.last_active_s = self._loop.time()
-        host, port = transport.get_extra_info("peername")[:2]
+        # One that was reset before it was accepted has no address any more, and is soon lost.
+        host, port = (transport.get_extra_info("peername") or ("", 0))[:2]
         self.peer = Peer(self._settings.listener, host, port)
-        refusal = self._settings.gate.admit(host)
+        descriptor = transport.get_extra_info("socket").fileno()
+        refusal = self._settings.gate.admit(host, descriptor)
         self._is_admitted = refusal is None
         if refusal is not None:
-            log.warning("refusing a connection of %s: %s", self.peer, refusal)
+            self._complain("refusing a connection of %s: %s", self.peer, refusal)
             self.abort()
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -97,6 +109,7 @@ class Connection(asyncio.BufferedProtocol):
     def eof_received(self) -> bool:
         """A client that sends no more may still wait for answers."""
         self._is_closing = True
+        self._settle_unless_used()
         return not self._has_sent_all
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -104,6 +117,7 @@ class Connection(asyncio.BufferedProtocol):
         for task in self._tasks:
             task.cancel()
         self._outbox.close()
+        self._settle_unless_used()
         if self._is_admitted:
             self._settings.gate.leave(self.peer.host)
         self._on_lost(self)
@@ -137,15 +151,18 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.close()
 
     def _serve_frames(self) -> None:
+        self._is_turn_due = False
         self._has_unserved = True
+        turn_ends_s = self._loop.time() + _TURN_S
         try:
-            while self._is_reading and not self._transport.is_closing():
+            while self._has_room() and not self._transport.is_closing():
                 frame = self._inbox.take_frame()
                 if frame is None:
                     self._has_unserved = False
                     break
                 self._serve_frame(frame)
-                self._update_reading()
+                if self._loop.time() > turn_ends_s:
+                    break
         except MalformedError as error:
             self._fail("sent %s", error)
         self._outbox.flush()
@@ -162,8 +179,7 @@ class Connection(asyncio.BufferedProtocol):
             self._end(error)
             return
         except Exception:
-            log.exception("closing the connection of %s: its request failed", self.peer)
-            self.abort()
+            self._fault()
             return
         if isinstance(outcome, Waiting):
             self._wait_for(outcome.rest)
@@ -186,8 +202,7 @@ class Connection(asyncio.BufferedProtocol):
             self._end(error)
             return
         except Exception:
-            log.exception("closing the connection of %s: its request failed", self.peer)
-            self.abort()
+            self._fault()
             return
         slot.is_done = True
         self._send_ready()
@@ -201,20 +216,28 @@ class Connection(asyncio.BufferedProtocol):
         self._close_if_done()
         self._update_reading()
 
-    def _update_reading(self) -> None:
-        """Reads on only while there is room for requests, and for their answers."""
-        may_read = (
+    def _has_room(self) -> bool:
+        """Whether one more request may be taken up, for it and for its answer."""
+        return (
             len(self._slots) < self._settings.requests_in_flight_max
             and self._outbox.size_bytes < _UNSENT_BYTES_MAX
         )
-        if may_read == self._is_reading or self._transport.is_closing():
+
+    def _update_reading(self) -> None:
+        """Reads on only when there is room, and all that is here has been served."""
+        if self._transport.is_closing():
             return
-        self._is_reading = may_read
-        if may_read:
-            self._transport.resume_reading()
-            self._loop.call_soon(self._serve_frames)  # those that are here already
-        else:
-            self._transport.pause_reading()
+        has_room = self._has_room()
+        if has_room and self._has_unserved and not self._is_turn_due:
+            self._is_turn_due = True
+            self._loop.call_soon(self._serve_frames)
+        may_read = has_room and not self._has_unserved
+        if may_read != self._is_reading:
+            self._is_reading = may_read
+            if may_read:
+                self._transport.resume_reading()
+            else:
+                self._transport.pause_reading()
 
     def _settle_soon(self) -> None:
         """Lets go of the buffer once what the handlers left for this turn's end has been done."""
@@ -222,14 +245,31 @@ class Connection(asyncio.BufferedProtocol):
             self._is_settling = True
             self._loop.call_soon(self._settle)
 
+    def _settle_unless_used(self) -> None:
+        """Of thousands that end at once, each is given a buffer to read that into."""
+        if not self._is_settling:
+            self._settle()
+
     def _settle(self) -> None:
         self._is_settling = False
         if not self._has_unserved:
             self._inbox.settle()
 
     def _fail(self, complaint: str, error: Exception) -> None:
-        log.warning("closing the connection of %s, which " + complaint, self.peer, error)
+        self._complain("closing the connection of %s, which " + complaint, self.peer, error)
         self.abort()
+
+    def _fault(self) -> None:
+        self._complain("closing the connection of %s: its request failed", self.peer, is_fault=True)
+        self.abort()
+
+    def _complain(self, text: str, *arguments: object, is_fault: bool = False) -> None:
+        complaints = self._settings.complaints
+        if complaints.admit(self._loop.time()):
+            level = logging.ERROR if is_fault else logging.WARNING
+            log.log(level, text, *arguments, exc_info=is_fault)
+            if unsaid := complaints.take_unsaid():
+                log.warning("%d more complaints of clients were not logged", unsaid)
 
     def _end(self, error: UnansweredError) -> None:
         log.info("closing the connection of %s: %s", self.peer, error)

@@ -1,5 +1,8 @@
 """How many may connect: `max.connections`, `max.connections.per.ip` and its overrides.
 
+Some file descriptors of the process stay free of connections, for the files of its logs: the number
+of a new one tells how many are taken, since the system gives the lowest.
+
 An address is counted as what it is: an IPv4 client of an IPv6 socket as its IPv4 address.
 """
 
@@ -19,6 +22,7 @@ class ConnectionLimits:
     total_max: int = UNLIMITED
     per_host_max: int = UNLIMITED
     per_host_overrides: Mapping[str, int] = field(default_factory=dict)
+    descriptor_max: int = UNLIMITED
 
 
 class Gate:
@@ -36,9 +40,11 @@ class Gate:
             canonical_host(host): limit for host, limit in limits.per_host_overrides.items()
         }
 
-    def admit(self, host: str) -> str | None:
+    def admit(self, host: str, descriptor: int = 0) -> str | None:
         """Lets a client in, or says why not."""
         host = canonical_host(host)
+        if descriptor > self._limits.descriptor_max:
+            return "too few file descriptors are left; raise the limit of open files (ulimit -n)"
         if self.total >= self._limits.total_max:
             return f"max.connections={self._limits.total_max} is reached"
         limit = self._overrides.get(host, self._limits.per_host_max)

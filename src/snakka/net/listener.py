@@ -68,9 +68,8 @@ class Listener:
         return port
 
     def _accept(self) -> Connection:
-        connection = Connection(self._settings, on_lost=self._connections.discard)
-        self._connections.add(connection)
-        return connection
+        connections = self._connections
+        return Connection(self._settings, on_made=connections.add, on_lost=connections.discard)
 
     async def _close_idle(self) -> None:
         loop = asyncio.get_running_loop()

@@ -2,7 +2,7 @@
 
 Bytes go through the transport. Ranges of files go from the page cache to the socket, past the
 transport, whenever it holds nothing back. uvloop has no sendfile of its own, and watches the socket
-itself: so a duplicate of the descriptor is what is watched here.
+itself: so a duplicate of the descriptor is what is watched here, made for the first file.
 
 What is not in memory yet is brought there by a thread before it is sent: the event loop never waits
 for the disk.
@@ -20,6 +20,7 @@ from snakka.protocol.codec import Chunk
 from snakka.protocol.types import Buffer
 from snakka.storage.cold import bring_into_memory
 
+_NONE: Final = -1
 _WARM_BYTES_MAX: Final = 1024 * 1024  # at a time, so that memory holds it until it is sent
 
 
@@ -62,7 +63,7 @@ class Outbox:
         self._transport = transport
         self._loop = loop
         self._queue: deque[Buffer | _Sending] = deque()
-        self._socket = os.dup(transport.get_extra_info("socket").fileno())
+        self._socket = _NONE
         self._is_paused = False
         self._is_watching = False
         self._is_warming = False
@@ -104,7 +105,8 @@ class Outbox:
         self._queue.clear()
         if self._is_watching:
             self._loop.remove_writer(self._socket)
-        os.close(self._socket)
+        if self._socket != _NONE:
+            os.close(self._socket)
 
     def _send_bytes(self) -> None:
         run: list[Buffer] = []
@@ -121,7 +123,7 @@ class Outbox:
             return
         size = sending.warm_until - sending.position
         try:
-            sent = os.sendfile(self._socket, sending.file.fileno(), sending.position, size)
+            sent = os.sendfile(self._descriptor(), sending.file.fileno(), sending.position, size)
         except BlockingIOError:
             self._is_watching = True
             self._loop.add_writer(self._socket, self._on_writable)
@@ -136,6 +138,13 @@ class Outbox:
         sending.left -= sent
         if not sending.left:
             self._queue.popleft()
+
+    def _descriptor(self) -> int:
+        if self._socket == _NONE:
+            if self._transport.is_closing():  # its descriptor may be another's by now
+                raise ConnectionAbortedError
+            self._socket = os.dup(self._transport.get_extra_info("socket").fileno())
+        return self._socket
 
     def _give_up(self) -> None:
         self._transport.abort()

@@ -12,6 +12,7 @@ from typing import Final
 from snakka.protocol.frames import SIZE_BYTES, find_frame_size
 
 READ_BYTES: Final = 64 * 1024
+_FREE_MAX: Final = 256
 _TRUSTED_FRAME_BYTES: Final = 1024 * 1024  # what may be allocated on the word of a frame's size
 
 
@@ -25,7 +26,7 @@ class BufferPool:
         return self._free.pop() if self._free else bytearray(READ_BYTES)
 
     def give(self, buffer: bytearray) -> None:
-        if len(buffer) == READ_BYTES:
+        if len(buffer) == READ_BYTES and len(self._free) < _FREE_MAX:
             self._free.append(buffer)
 
 

@@ -104,16 +104,17 @@ def _decompress_growing(codec: Compression, data: Buffer, limit_bytes: int) -> m
         try:
             written = decompress_into(data, output)
         except cramjam.DecompressionError as error:
-            if str(error) != _full_output_message(codec):
-                raise _malformed(codec, str(error)) from None
-            if size == limit_bytes:
-                raise _too_large(codec, limit_bytes) from None
-            del output  # before the larger one is allocated
-            size = min(size * _GUESS_GROWTH, limit_bytes)
+            reason = str(error)
         else:
             # Not cut to size: a buffer that is freed as large as it was allocated is used again for
             # the next batch, where a shrunken one costs fresh pages each time, 2 ms per MB of lz4.
             return memoryview(output)[:written]
+        del output  # before the larger one is allocated, or an error's traceback holds it
+        if reason != _full_output_message(codec):
+            raise _malformed(codec, reason)
+        if size == limit_bytes:
+            raise _too_large(codec, limit_bytes)
+        size = min(size * _GUESS_GROWTH, limit_bytes)
 
 
 @functools.cache
@@ -144,14 +145,17 @@ def _decompress_snappy(data: Buffer, limit_bytes: int) -> bytearray:
         raise _too_large(Compression.SNAPPY, limit_bytes)
     output = bytearray(sum(sizes))
     start = 0
-    with memoryview(output) as target:
-        for block, size in zip(blocks, sizes, strict=True):
-            try:
+    try:
+        with memoryview(output) as target:
+            for block, size in zip(blocks, sizes, strict=True):
                 cramjam.snappy.decompress_raw_into(block, target[start : start + size])
-            except cramjam.DecompressionError as error:
-                raise _malformed(Compression.SNAPPY, str(error)) from None
-            start += size
-    return output
+                start += size
+    except cramjam.DecompressionError as error:
+        reason = str(error)
+    else:
+        return output
+    del output  # or the error's traceback holds it
+    raise _malformed(Compression.SNAPPY, reason)
 
 
 def _is_xerial(source: memoryview) -> bool:
