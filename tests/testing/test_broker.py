@@ -9,6 +9,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from snakka.app.ground import StartError
+from snakka.client.errors import KafkaError
 from snakka.config.problems import ConfigurationError
 from snakka.testing import ApiKey, Broker, ErrorCode
 
@@ -66,6 +67,19 @@ def test_what_was_written_can_be_read_after_a_restart(broker: Broker) -> None:
     broker.restart()
     assert broker.bootstrap_servers == address
     assert consume(broker, "kept", 2) == ["a", "b"]
+
+
+def test_a_topic_is_read_as_records_and_as_a_table(broker: Broker) -> None:
+    broker.create_topic("read", partitions=2, configs={"retention.ms": "-1"})
+    assert broker.read("read") == []
+    assert produce(broker, "read", *map(str, range(50))) != []
+    records = broker.read("read")
+    assert sorted(int(each.value or b"") for each in records) == list(range(50))
+    table = broker.read_table("read")
+    assert table["value"].to_pylist() == [each.value for each in records]
+    assert table["partition"].to_pylist() == [each.partition for each in records]
+    with pytest.raises(KafkaError, match="read"):
+        broker.create_topic("read")
 
 
 def test_data_in_memory_is_gone_afterwards_and_data_in_a_directory_stays(tmp_path: Path) -> None:

@@ -8,23 +8,31 @@ import asyncio
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from snakka.app.ground import Surroundings
 from snakka.app.node import Node, running_node
+from snakka.client.records import ConsumedRecord
 from snakka.config.loading import load_broker_config
 from snakka.config.sources import Setting
 from snakka.config.standalone import standalone_settings
 from snakka.testing.clock import MovableLoop
 from snakka.testing.faults import FaultScript
+from snakka.testing.topics import create_topic, read_topic, until_serving
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_T = TypeVar("_T")
 
 _IN_MEMORY: Final = Path("/dev/shm")
 _HOST: Final = "127.0.0.1"
+_TURN_S: Final = 0.05
 # As many partitions as Kafka has would make the first use of a group or a transaction slow.
 _SETTINGS: Final = {
     "offsets.topic.num.partitions": "4",
@@ -87,8 +95,28 @@ class Broker:
         self._run()
 
     def advance(self, seconds: float) -> None:
-        """Moves the broker's time on: sessions expire, retention and time-outs come due."""
-        asyncio.run_coroutine_threadsafe(self._advance(seconds), self._loop).result()
+        """Moves the broker's time on: sessions expire, retention and time-outs come due.
+
+        Its own session with the controller is among them, so this returns once it serves again.
+        """
+        self._do(self._advance(seconds))
+
+    def create_topic(
+        self, name: str, *, partitions: int = 1, configs: Mapping[str, str] | None = None
+    ) -> None:
+        """Returns once the topic can be written to; KafkaError where it cannot be made."""
+        self._do(create_topic(self.bootstrap_servers, name, partitions, configs or {}))
+
+    def read(self, topic: str) -> list[ConsumedRecord]:
+        """The committed records of a topic, partition by partition."""
+        fetched = self._do(read_topic(self.bootstrap_servers, topic))
+        return [record for each in fetched for record in each.records()]
+
+    def read_table(self, topic: str) -> "pyarrow.Table":
+        """The same records as an Arrow table, with the column `partition` (extra `spark`)."""
+        from snakka.testing.tables import to_table
+
+        return to_table(self._do(read_topic(self.bootstrap_servers, topic)))
 
     def __enter__(self) -> "Broker":
         return self.start()
@@ -112,8 +140,14 @@ class Broker:
     ) -> None:
         await asyncio.to_thread(self.stop)
 
+    def _do(self, what: Coroutine[Any, Any, _T]) -> _T:
+        """On the broker's loop, from whatever thread."""
+        return asyncio.run_coroutine_threadsafe(what, self._loop).result()
+
     async def _advance(self, seconds: float) -> None:
         self._loop.advance(seconds)
+        await asyncio.sleep(_TURN_S)  # what has come due runs
+        await until_serving(self.bootstrap_servers)
 
     def _run(self) -> None:
         started: Future[Node] = Future()
