@@ -122,9 +122,16 @@ def wait_until_copied(broker: BrokerProcess, copier: CopierProcess, count: int) 
 
 def test_every_input_is_copied_exactly_once_through_all_kills(tmp_path: Path) -> None:
     # pitfalls 2 and 47
-    rng = random.Random(5)
-    broker = BrokerProcess(tmp_path / "broker").start()
-    create_topics(broker)
+    with BrokerProcess(tmp_path / "broker") as broker:
+        create_topics(broker)
+        values = copy_through_kills(broker, random.Random(5))
+        found = read_committed(broker, "out")
+    assert len(found) == len(values)
+    assert sorted(found) == sorted(values)
+
+
+def copy_through_kills(broker: BrokerProcess, rng: random.Random) -> list[bytes]:
+    """What there was to be copied, once all of it is."""
     source = Producer(
         {
             "bootstrap.servers": broker.bootstrap,
@@ -147,7 +154,4 @@ def test_every_input_is_copied_exactly_once_through_all_kills(tmp_path: Path) ->
             copier.kill()
         copier.records_max = 500
         wait_until_copied(broker, copier, len(values))
-    found = read_committed(broker, "out")
-    broker.stop()
-    assert len(found) == len(values)
-    assert sorted(found) == sorted(values)
+    return values
