@@ -74,8 +74,8 @@ def downgrade_records(group: ConsumerGroup, topics: Topics, now_ms: int) -> Iter
         yield stored.expression_record(group_id, text, None)
     yield from stored.group_tombstones(group_id)
     classic = ClassicGroup(group_id)
-    # The epoch that members are in, not the one they have yet to hear of: they are to rebalance, and
-    # one of another generation would take its partitions for lost, uncommitted.
+    # The epoch that members are in, not the one they have yet to hear of: one that finds itself in
+    # another generation takes its partitions for lost, and does not commit them.
     classic.generation = max(each.epoch for each in group.members.values())
     classic.protocol_type = CONSUMER_PROTOCOL_TYPE
     assignments = {}
