@@ -17,6 +17,13 @@ from confluent_kafka.admin import (
     NewTopic,
 )
 
+from snakka.protocol.messages.alter_replica_log_dirs import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirsResponse,
+    AlterReplicaLogDirTopic,
+)
+from tests.compat.asking import ask
 from tests.compat.broker_process import BrokerProcess
 from tests.compat.java_oracle import JAVA_SOURCES, JavaProgram
 from tests.compat.java_tools import JavaTools
@@ -256,23 +263,20 @@ def _slow_down(broker: BrokerProcess) -> None:
 
 
 def _alter(broker: BrokerProcess, topic: str, path: Path) -> None:
-    """AlterReplicaLogDirs as a client sends it: kafka-python has no call for it."""
-    from snakka.protocol.messages.alter_replica_log_dirs import (
-        AlterReplicaLogDir,
-        AlterReplicaLogDirsRequest,
-        AlterReplicaLogDirsResponse,
-        AlterReplicaLogDirTopic,
-    )
-    from tests.compat.asking import ask
+    alter_log_dir(broker.bootstrap, topic, 0, path)
 
+
+def alter_log_dir(bootstrap: str, topic: str, partition: int, path: Path) -> None:
+    """AlterReplicaLogDirs as a client sends it: the client libraries here have no call for it."""
     request = AlterReplicaLogDirsRequest(
         dirs=[
             AlterReplicaLogDir(
-                path=str(path), topics=[AlterReplicaLogDirTopic(name=topic, partitions=[0])]
+                path=str(path),
+                topics=[AlterReplicaLogDirTopic(name=topic, partitions=[partition])],
             )
         ]
     )
-    answer = ask(broker.bootstrap, request, 2, AlterReplicaLogDirsResponse)
+    answer = ask(bootstrap, request, 2, AlterReplicaLogDirsResponse)
     assert [each.partitions[0].error_code for each in answer.results] == [0]
 
 

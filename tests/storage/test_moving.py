@@ -66,10 +66,8 @@ def copy(move: Move, chunk_bytes: int = 1 << 20) -> None:
 def finish(move: Move) -> Log:
     replaced = move.swap()
     log = move.target.logs[P]
-    unflushed = log.begin_flush()
-    move.finish(replaced, unflushed, now_ms=NOW_MS)
-    if unflushed is not None:
-        log.end_flush(unflushed)
+    log.flush()
+    move.finish(replaced, now_ms=NOW_MS)
     return log
 
 
@@ -241,9 +239,10 @@ class Scenario:
         log = directories.online["/b"].logs[P]
         unflushed = log.begin_flush()
         self.write(log, count=2)
-        move.finish(replaced, unflushed, now_ms=NOW_MS)
         if unflushed is not None:
+            unflushed.sync(self.disk)
             log.end_flush(unflushed)
+        move.finish(replaced, now_ms=NOW_MS)
         self.write(log)
         directories.checkpoint()
         for each in directories:

@@ -68,6 +68,7 @@ class LogsPart:
             self.assignments,
             self.group_commit,
             ground.disk,
+            self.disk_thread,
             move_thread,
             now_ms=ground.now_ms,
         )

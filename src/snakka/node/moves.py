@@ -56,7 +56,8 @@ class Moves:
         assignments: DirectoryAssignments,
         group_commit: GroupCommit,
         disk: Disk,
-        threads: Executor,
+        disk_thread: Executor,
+        copy_thread: Executor,
         *,
         now_ms: Callable[[], int],
     ) -> None:
@@ -64,7 +65,8 @@ class Moves:
         self._assignments = assignments
         self._group_commit = group_commit
         self._disk = disk
-        self._threads = threads  # one of them: moves share the disks with those who are served
+        self._disk_thread = disk_thread  # whatever changes a log directory, in its order
+        self._copy_thread = copy_thread  # one: moves share the disks with those who are served
         self._throttle = Throttle(math.inf)
         self._now_ms = now_ms
         self._running: dict[TopicPartition, _Running] = {}
@@ -93,38 +95,37 @@ class Moves:
         source = self._directories.find(partition)
         if source is None or source is target:
             return
-        move = await self._in_thread(
+        move = await self._on_disk(
             lambda: begin_move(source, target, partition, replica.topic_id, now_ms=self._now_ms())
         )
         self.go_on(replica, move)
 
     def go_on(self, replica: Replica, move: Move) -> None:
         """Copies to a future log that is there."""
-        task = asyncio.get_running_loop().create_task(self._run(move.partition))
-        self._running[move.partition] = _Running(move, replica, task)
+        partition = move.partition
+        task = asyncio.get_running_loop().create_task(self._run(partition))
+        self._running[partition] = _Running(move, replica, task)
+        task.add_done_callback(lambda _: self._running.pop(partition))
 
     async def cancel(self, partition: TopicPartition) -> None:
         """Ends a move and removes what it has copied; one that has swapped comes to its end."""
-        running = self._running.get(partition)
-        if running is None:
-            return
-        await self._break_off(running)
-        if running.is_swapped:
-            return
-        move = running.move
-        if partition in move.target.futures:
-            remove = move.target.remove_future
-            await self._in_thread(lambda: remove(partition, now_ms=self._now_ms()))
-        self._take_back(partition, running)
+        if (running := self._running.get(partition)) is not None:
+            await self._break_off(running)
+            if not running.is_swapped:
+                self._take_back(partition, running)
+        if (target := self._directories.find_future(partition)) is not None:
+            await self._on_disk(lambda: target.remove_future(partition, now_ms=self._now_ms()))
 
     def on_directory_failed(self, directory: LogDirectory) -> None:
         """Moves from or to it end; the log that is left is served as before."""
         for partition, running in list(self._running.items()):
             move = running.move
-            if directory is move.target or (directory is move.source and not running.is_swapped):
+            if running.is_swapped:
+                if directory is move.target:
+                    running.task.cancel()
+            elif directory in (move.source, move.target):
                 running.task.cancel()
-                if directory is move.target and not running.is_swapped:
-                    self._take_back(partition, running)
+                self._take_back(partition, running)
 
     def _take_back(self, partition: TopicPartition, running: _Running) -> None:
         if running.is_announced:
@@ -144,14 +145,13 @@ class Moves:
         try:
             await self._move(running)
         except (OSError, StorageError, MalformedError):
-            log.exception("%s stays where it is: its move has failed", partition)
+            log.exception("the move of %s has failed", partition)
         finally:
             self._directories.busy.discard(partition)
-            del self._running[partition]
 
     async def _move(self, running: _Running) -> None:
         await self._copy(running)
-        await self._flush_future(running.move)
+        await self._flush(running.move.future)
         running.is_announced = True
         replica, target = running.replica, self._directories.id_of(running.move.target)
         await self._assignments.assign(replica.topic_id, replica.index, target)
@@ -167,17 +167,17 @@ class Moves:
         while True:
             move = running.move
             if move.must_begin_anew:
-                running.move = await self._in_thread(lambda: self._begin_anew(running))
+                running.move = await self._on_disk(lambda: self._begin_anew(running))
                 continue
             if (cut := move.find_cut()) is not None:
-                await self._in_thread(lambda: move.cut(cut))  # noqa: B023
+                await self._on_disk(lambda: move.cut(cut))  # noqa: B023
                 continue
             if move.has_caught_up:
                 return
             chunk = move.read(CHUNK_BYTES)
             now_ms = self._now_ms()
-            await self._in_thread(lambda: move.append(chunk, now_ms=now_ms))  # noqa: B023
-            await self._in_thread(lambda: self._throttle.after(chunk.size_bytes))  # noqa: B023
+            await self._copying(lambda: move.append(chunk, now_ms=now_ms))  # noqa: B023
+            await self._copying(lambda: self._throttle.after(chunk.size_bytes))  # noqa: B023
             if chunk.size_bytes < CHUNK_BYTES:
                 return
 
@@ -187,12 +187,11 @@ class Moves:
         topic_id = running.replica.topic_id
         return begin_move(move.source, move.target, move.partition, topic_id, now_ms=now_ms)
 
-    async def _flush_future(self, move: Move) -> None:
-        future = move.future
-        unflushed = future.begin_flush()
+    async def _flush(self, each: Log) -> None:
+        unflushed = each.begin_flush()
         if unflushed is not None:
-            await self._in_thread(lambda: unflushed.sync(self._disk))
-            future.end_flush(unflushed)
+            await self._copying(lambda: unflushed.sync(self._disk))
+            each.end_flush(unflushed)
 
     def _swap(self, running: _Running, last_bytes: int) -> Log | None:
         """Copies the rest, if it is small enough, and swaps, all in one turn of the loop."""
@@ -209,19 +208,24 @@ class Moves:
         return replaced
 
     async def _finish(self, move: Move, replaced: Log, moved: Log) -> None:
-        unflushed = moved.begin_flush()
+        await self._flush(moved)
         # Whoever waits for the old log to be durable gets that before its files lose their names.
         await self._group_commit.commit(replaced)
         now_ms = self._now_ms()
-        await self._in_thread(lambda: move.finish(replaced, unflushed, now_ms=now_ms))
-        if unflushed is not None:
-            moved.end_flush(unflushed)
+        await self._on_disk(lambda: move.finish(replaced, now_ms=now_ms))
 
-    async def _in_thread(self, call: Callable[[], _T]) -> _T:
-        """A cancelled caller waits until the thread has stopped touching the logs."""
-        running = asyncio.get_running_loop().run_in_executor(self._threads, call)
-        try:
-            return await asyncio.shield(running)
-        except asyncio.CancelledError:
-            await asyncio.wait([running])
-            raise
+    async def _on_disk(self, call: Callable[[], _T]) -> _T:
+        return await _finished(self._disk_thread, call)
+
+    async def _copying(self, call: Callable[[], _T]) -> _T:
+        return await _finished(self._copy_thread, call)
+
+
+async def _finished(thread: Executor, call: Callable[[], _T]) -> _T:
+    """A cancelled caller waits until the thread has stopped touching the logs."""
+    running = asyncio.get_running_loop().run_in_executor(thread, call)
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait([running])
+        raise

@@ -170,8 +170,11 @@ class Log:
             raise OffsetOutOfRangeError(offset, self.log_start_offset, self.log_end_offset)
         if offset >= max_offset:
             return LogRead()
-        bound = self._bounds.find(self.segments, max_offset, self.log_end_offset)
-        return read_runs(self.segments, offset, bound, max_bytes, min_one_batch=min_one_batch)
+        try:
+            bound = self._bounds.find(self.segments, max_offset, self.log_end_offset)
+            return read_runs(self.segments, offset, bound, max_bytes, min_one_batch=min_one_batch)
+        except OSError as error:
+            raise self.fail(error) from error
 
     def update_high_watermark(self, offset: int) -> None:
         self.high_watermark = min(max(offset, self.log_start_offset), self.log_end_offset)

@@ -17,7 +17,6 @@ from typing import Final, NamedTuple
 from snakka.protocol.types import Uuid
 from snakka.storage.disk import read_whole
 from snakka.storage.epochs import EpochEndOffset
-from snakka.storage.flush import Unflushed
 from snakka.storage.log import Log
 from snakka.storage.log_directory import FutureStart, LogDirectory
 from snakka.storage.names import TopicPartition
@@ -147,13 +146,11 @@ class Move:
             self.target.cleaned_offsets[self.partition] = cleaned
         return current
 
-    def finish(self, replaced: Log, unflushed: Unflushed | None, *, now_ms: int) -> None:
+    def finish(self, replaced: Log, *, now_ms: int) -> None:
         """Makes the swap durable, and lets go of the log that was replaced. Blocks.
 
-        `unflushed` is the new log's. All that was durable has to be so there before the old goes.
+        The new log has been flushed: what was durable in the old one has to be so there.
         """
-        if unflushed is not None:
-            unflushed.sync(self.target.logs[self.partition].segments.files.disk)
         self.target.checkpoint()  # and with it the new name
         self.target.write_cleaned_offsets()
         self.source.remove_replaced(self.partition, replaced, now_ms=now_ms)
