@@ -43,11 +43,10 @@ class Queries:
         """Rows that say all there is to say, with the topic as an option or as a column."""
         frame = self._spark.range(40).selectExpr(
             "IF(id % 4 = 0, NULL, CAST(id AS STRING)) AS key",
-            "IF(id % 5 = 0, NULL, CAST(id * id AS BINARY)) AS value",
+            "IF(id % 5 = 0, NULL, CAST(CAST(id * id AS STRING) AS BINARY)) AS value",
             f"'{topic}' AS topic",
             "IF(id % 4 = 0, CAST(id % 3 AS INT), NULL) AS partition",
-            "IF(id % 2 = 0, array(named_struct('key', 'h', 'value', CAST(id AS BINARY))), NULL)"
-            " AS headers",
+            "IF(id % 2 = 0, array(named_struct('key', 'h', 'value', X'0102')), NULL) AS headers",
         )
         writer = frame.write.format(name).mode("append").options(**options)
         writer.option("kafka.bootstrap.servers", self._bootstrap).save()

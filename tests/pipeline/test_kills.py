@@ -24,7 +24,7 @@ KILLS = int(os.environ.get("SPARK_KILLS", "3"))
 RECORDS = int(os.environ.get("SPARK_RECORDS", "30000"))
 BATCHES = 2 * KILLS + 4
 PARTITIONS = 3
-PATIENCE_S = 180
+PATIENCE_S = 300
 TARGETS = ("worker", "broker", "driver")
 JOB = Path(__file__).with_name("copy_job.py")
 
