@@ -23,6 +23,7 @@ bench: $(READY)
 	$(BIN)/python -m bench.codec
 	$(BIN)/python -m bench.columns
 	$(BIN)/python -m bench.storage
+	$(BIN)/python -m bench.connections
 	$(BIN)/python -m bench.fetch
 
 docs: $(READY)

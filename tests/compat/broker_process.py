@@ -90,3 +90,10 @@ class BrokerProcess:
             time.sleep(0.01)
         self.kill()
         raise AssertionError(f"no broker after {START_TIMEOUT_S} s: {self.log.read_text()}")
+
+
+def resident_mib(pid: int, what: str = "VmRSS") -> float:
+    """What a process has in memory now; `VmHWM` is the most that it had."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    (found,) = [line.split()[1] for line in status.splitlines() if line.startswith(f"{what}:")]
+    return int(found) / 1024

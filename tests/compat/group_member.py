@@ -2,8 +2,8 @@
 
 `python -m tests.compat.group_member BOOTSTRAP TOPIC GROUP PROTOCOL SESSION_MS` writes a line an
 event, with the time of this machine's monotonic clock: `assigned`, `revoked` and `lost` with
-partitions, `received` with values, before their offsets can be committed, `error` with a name. It
-leaves on SIGTERM.
+partitions, `received` with values, before their offsets can be committed, `error` with a name, and
+`leaving` and `left` around its end, which is on SIGTERM.
 """
 
 import os
@@ -53,6 +53,7 @@ class Member:
                 say("received", b",".join(each.value() or b"" for each in messages).decode())
             for message in messages:
                 self._consumer.store_offsets(message)
+        say("leaving", "")
         self._consumer.close()
         say("left", "")
 

@@ -38,10 +38,12 @@ from snakka.protocol.records.compression import Compression, compress
 from snakka.protocol.records.record import Record
 from snakka.protocol.schema import Request
 from snakka.protocol.types import Buffer
-from tests.compat.broker_process import BrokerProcess
+from tests.compat.broker_process import BrokerProcess, resident_mib
 from tests.protocol.messages import Values
 
 MIB = 1 << 20
+IDLE = 1000
+IDLE_BYTES_MAX = 16 * 1024
 HALF_OPEN = int(os.environ.get("HALF_OPEN", "3000"))
 GROWTH_MIB_MAX = 64  # of the broker's memory, in any one attack
 BOMB_MIB_MAX = 128 + GROWTH_MIB_MAX  # one at a time, up to what may be decompressed
@@ -183,9 +185,7 @@ def peak_mib(broker: BrokerProcess, *, is_new: bool = False) -> float:
     """The most that the broker has had in memory since it was asked anew."""
     if is_new:
         Path(f"/proc/{broker.pid}/clear_refs").write_text("5")
-    status = Path(f"/proc/{broker.pid}/status").read_text()
-    (peak,) = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")]
-    return int(peak) / 1024
+    return resident_mib(broker.pid, "VmHWM")
 
 
 def wires(broker: BrokerProcess, attackers: ExitStack, count: int) -> Iterator[Wire]:
@@ -343,6 +343,18 @@ def bomb_of(codec: Compression) -> bytes:
     plain = build_batch([Record(0, int(time.time() * 1000), b"key", b"value")])
     header = BatchHeader.read(plain)._replace(attributes=codec)
     return seal(header, compress(codec, bytes(200 * MIB)))
+
+
+def test_an_idle_connection_takes_little_memory(broker: BrokerProcess) -> None:
+    with ExitStack() as clients:
+        first = next(wires(broker, clients, 1))
+        first.versions()
+        before_mib = resident_mib(broker.pid)
+        for wire in wires(broker, clients, IDLE):
+            assert wire.versions().error_code == ErrorCode.NONE
+        per_connection = (resident_mib(broker.pid) - before_mib) * MIB / IDLE
+        print(f"{per_connection:.0f} bytes for each of {IDLE} idle connections")
+        assert per_connection < IDLE_BYTES_MAX
 
 
 def test_connections_that_say_nothing(broker: BrokerProcess) -> None:

@@ -1,0 +1,44 @@
+"""From an empty directory: how soon `snakka serve` takes its first record, and what it idles in."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from confluent_kafka import Message, Producer
+
+from tests.compat.broker_process import BrokerProcess, resident_mib
+
+IDLE_MIB_MAX = 70
+
+
+def bare_start_s() -> float:
+    """What this machine takes now to start the same interpreter with the libraries of a broker."""
+    libraries = "import asyncio, click, cramjam, crc32c, uvloop, hashlib, json, logging, uuid"
+    start = time.monotonic()
+    subprocess.run([sys.executable, "-c", libraries], check=True)
+    return time.monotonic() - start
+
+
+def test_the_first_record_within_a_second_and_little_memory(tmp_path: Path) -> None:
+    seconds = [first_record_s(tmp_path / str(index)) for index in range(3)]
+    bare = min(bare_start_s() for _ in range(3))
+    print(f"first record after {min(seconds):.2f} s, libraries alone take {bare:.2f} s")
+    # One second on a machine of its own, where the libraries take a tenth.
+    assert min(seconds) < 10 * max(bare, 0.1)
+
+
+def first_record_s(directory: Path) -> float:
+    start = time.monotonic()
+    with BrokerProcess(directory) as broker:
+        delivered: list[Message] = []
+        producer = Producer({"bootstrap.servers": broker.bootstrap, "log_level": 0})
+        producer.produce(
+            "first", b"value", on_delivery=lambda _, message: delivered.append(message)
+        )
+        assert producer.flush(30) == 0
+        took = time.monotonic() - start
+        assert [each.error() for each in delivered] == [None]
+        time.sleep(0.5)
+        assert resident_mib(broker.pid) < IDLE_MIB_MAX
+    return took
