@@ -147,7 +147,8 @@ def test_every_flipped_bit_after_the_crc_is_noticed(whole: bytes, data: st.DataO
     bit = data.draw(st.integers(17 * 8, len(whole) * 8 - 1))
     damaged = bytearray(whole)
     damaged[bit // 8] ^= 1 << bit % 8
-    with pytest.raises(CorruptBatchError, match="CRC32C"):
+    # A negative count or offset is told before the checksum is looked at.
+    with pytest.raises(MalformedError, match="CRC32C|impossible"):
         only_batch(bytes(damaged)).verify_crc()
 
 
