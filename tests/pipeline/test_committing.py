@@ -118,12 +118,14 @@ def test_what_a_dead_driver_left_open_is_aborted(write: Write) -> None:
         assert full is not None
         (batch,) = batches(full.data)
         data = for_producer(batch, identity.producer_id, identity.epoch, 0)
-        assert dead.announce(full.where) is None  # transactions v2
+        if dead.must_announce(full.where):
+            write.thread.run(dead.announce(full.where))
         work = produce(
             write.thread.cluster,
             full.where,
             data,
             transactional_id=SINK_PREFIX + write.application_id,
+            version_max=dead.produce_version_max,
         )
         write.thread.run(work)
 

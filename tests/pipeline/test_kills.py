@@ -75,8 +75,9 @@ class Job:
 
     def _count(self, process: "subprocess.Popen[bytes]") -> None:
         assert process.stdout is not None
-        while process.stdout.read(1):
-            self.dots += 1
+        with process.stdout as dots:
+            while dots.read(1):
+                self.dots += 1
 
 
 def kill(pid: int) -> None:

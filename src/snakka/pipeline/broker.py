@@ -12,7 +12,7 @@ from typing import Final
 
 from snakka.client.cluster import Cluster
 from snakka.client.committed import commit_offsets
-from snakka.client.errors import KafkaError, UnsupportedRequestError
+from snakka.client.errors import ClientError
 from snakka.client.list_offsets import IsolationLevel, list_offsets
 from snakka.client.offsets import CommittedOffset, GroupMember
 from snakka.client.records import TopicPartition
@@ -81,6 +81,7 @@ async def log_sizes(
 ) -> dict[TopicPartition, int]:
     """The bytes of each partition's log, as far as that may be asked: they serve for estimates."""
     sizes: dict[TopicPartition, int] = {}
+    # Asked once: a node that cannot be reached now tells next time.
     for leader_id, led in (await _by_leader(cluster, partitions)).items():
         by_topic: dict[str, list[int]] = {}
         for each in led:
@@ -93,7 +94,7 @@ async def log_sizes(
         )
         try:
             answer = await cluster.ask_node(leader_id, request, DescribeLogDirsResponse)
-        except (KafkaError, UnsupportedRequestError):
+        except ClientError:
             continue
         for directory in answer.results:
             for topic in directory.topics:

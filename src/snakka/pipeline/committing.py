@@ -158,9 +158,8 @@ class _Copy:
         self._in_flight[target] = self._thread.submit(self._produce(target, data))
 
     async def _produce(self, target: TopicPartition, data: bytearray) -> int:
-        announcement = self._transactions.announce(target)
-        if announcement is not None:
-            await announcement
+        if self._transactions.must_announce(target):
+            await self._transactions.announce(target)
         return await produce(
             self._thread.cluster,
             target,

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from snakka.client.aborted import AbortedFilter, AbortedTransaction
 from snakka.client.cluster import Cluster
 from snakka.client.errors import ClientError, OffsetOutOfRangeError, check
+from snakka.client.metadata import PartitionInfo, TopicInfo
 from snakka.client.records import TopicPartition
 from snakka.pipeline.broker import find_offsets
 from snakka.pipeline.cluster_thread import ClusterThread
@@ -66,28 +67,7 @@ async def fetch(
     async def attempt() -> PartitionData:
         leader = await cluster.get_leader(where.topic, where.partition)
         topic = await cluster.get_topic(where.topic)
-        request = FetchRequest(
-            max_wait_ms=MAX_WAIT_MS,
-            min_bytes=1,
-            max_bytes=max_bytes,
-            isolation_level=int(rules.is_read_committed),
-            session_epoch=NO_SESSION_EPOCH,
-            topics=[
-                FetchTopic(
-                    topic=where.topic,
-                    topic_id=topic.id,
-                    partitions=[
-                        FetchPartition(
-                            partition=where.partition,
-                            current_leader_epoch=leader.leader_epoch,
-                            fetch_offset=offset,
-                            partition_max_bytes=max_bytes,
-                        )
-                    ],
-                )
-            ],
-            forgotten_topics_data=[],
-        )
+        request = _request(topic, leader, offset, max_bytes, rules)
         try:
             answer = await cluster.ask_node(leader.leader_id, request, FetchResponse, lane=LANE)
             data = answer.responses[0].partitions[0]
@@ -110,6 +90,27 @@ async def fetch(
         FetchedBatch(each, aborted.is_wanted(each))
         for each in batches(records, ignore_partial_tail=True)
     ]
+
+
+def _request(
+    topic: TopicInfo, leader: PartitionInfo, offset: int, max_bytes: int, rules: ReadRules
+) -> FetchRequest:
+    """A fetch of one partition, outside of any session."""
+    partition = FetchPartition(
+        partition=leader.index,
+        current_leader_epoch=leader.leader_epoch,
+        fetch_offset=offset,
+        partition_max_bytes=max_bytes,
+    )
+    return FetchRequest(
+        max_wait_ms=MAX_WAIT_MS,
+        min_bytes=1,
+        max_bytes=max_bytes,
+        isolation_level=int(rules.is_read_committed),
+        session_epoch=NO_SESSION_EPOCH,
+        topics=[FetchTopic(topic=topic.name, topic_id=topic.id, partitions=[partition])],
+        forgotten_topics_data=[],
+    )
 
 
 def read_batches(

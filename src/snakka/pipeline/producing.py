@@ -7,7 +7,9 @@ from typing import Final
 
 from snakka.client.cluster import Cluster
 from snakka.client.errors import ClientError, KafkaError, check
+from snakka.client.metadata import TopicInfo
 from snakka.client.records import TopicPartition
+from snakka.client.settings import ClientSettings
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.messages.produce import (
     PartitionProduceData,
@@ -39,18 +41,7 @@ async def produce(
     async def attempt() -> int:
         leader = await cluster.get_leader(where.topic, where.partition)
         topic = await cluster.get_topic(where.topic)
-        request = ProduceRequest(
-            transactional_id=transactional_id,
-            acks=ACKS_ALL,
-            timeout_ms=cluster.settings.request_timeout_ms,
-            topic_data=[
-                TopicProduceData(
-                    name=where.topic,
-                    topic_id=topic.id,
-                    partition_data=[PartitionProduceData(index=where.partition, records=data)],
-                )
-            ],
-        )
+        request = _request(topic, where.partition, data, transactional_id, cluster.settings)
         try:
             connection = await cluster.connect(leader.leader_id, LANE)
             highest = connection.highest_version(ProduceRequest)
@@ -71,3 +62,19 @@ async def produce(
         return appended.base_offset
 
     return await cluster.retrying(attempt)
+
+
+def _request(
+    topic: TopicInfo,
+    partition: int,
+    data: Buffer,
+    transactional_id: str | None,
+    settings: ClientSettings,
+) -> ProduceRequest:
+    batch = PartitionProduceData(index=partition, records=data)
+    return ProduceRequest(
+        transactional_id=transactional_id,
+        acks=ACKS_ALL,
+        timeout_ms=settings.request_timeout_ms,
+        topic_data=[TopicProduceData(name=topic.name, topic_id=topic.id, partition_data=[batch])],
+    )

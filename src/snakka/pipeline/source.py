@@ -19,6 +19,7 @@ from snakka.client.errors import ClientError
 from snakka.pipeline.admission import NO_LIMITS
 from snakka.pipeline.broker import commit_progress
 from snakka.pipeline.cluster_thread import ClusterAddress, ClusterThread, connect
+from snakka.pipeline.fetching import ReadRules
 from snakka.pipeline.offsets import Offsets, from_json, to_json
 from snakka.pipeline.options import SourceOptions, check_batch, check_stream
 from snakka.pipeline.planning import Slice
@@ -72,7 +73,7 @@ class _Reader:
         return read_slice(
             self._thread(),
             partition.value,
-            SourcePlanner(self._thread().cluster, self._options).rules,
+            ReadRules(self._options.is_read_committed, self._options.fail_on_data_loss),
             include_headers=self._options.include_headers,
         )
 

@@ -56,7 +56,7 @@ class Staged(NamedTuple):
 
 async def ensure_topic(cluster: Cluster, name: str) -> None:
     """Makes the staging topic, unless it is there; tasks do so side by side."""
-    await cluster.refresh([name])
+    await cluster.retrying(lambda: cluster.refresh([name]))
     if name in cluster.metadata.topics:
         return
     request = CreateTopicsRequest(
