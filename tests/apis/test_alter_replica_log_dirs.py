@@ -97,7 +97,7 @@ def test_replicas_that_cannot_be_moved(broker: TestBroker, tmp_path: Path) -> No
     assert move(broker, tmp_path, "x" * 249) is ErrorCode.INVALID_TOPIC_EXCEPTION
     assert move(broker, tmp_path, "later") is ErrorCode.REPLICA_NOT_AVAILABLE
     assert broker.directories.preferred == {TopicPartition("later", 0): str(tmp_path)}
-    broker.replicas.take_offline("t", TOPIC_ID, 0)
+    broker.replicas.take_offline("t", 0, TOPIC_ID)
     assert move(broker, tmp_path) is ErrorCode.KAFKA_STORAGE_ERROR
     with pytest.raises(ReplicaOfflineError) as offline:
         broker.replicas.get_by_id(TOPIC_ID, 0)

@@ -1,5 +1,6 @@
 """Several log directories of one node, whose broker is Apache Kafka's and ours in turn."""
 
+import time
 from pathlib import Path
 
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -75,8 +76,9 @@ def consume(node: Node, count: int) -> list[bytes]:
     consumer = Consumer({"bootstrap.servers": node.bootstrap, "group.id": "g", "log_level": 0})
     consumer.assign([TopicPartition("t", n, 0) for n in range(PARTITIONS)])
     values: list[bytes] = []
-    while len(values) < count and (messages := consumer.consume(1000, timeout=10)):
-        for message in messages:
+    deadline = time.monotonic() + 30
+    while len(values) < count and time.monotonic() < deadline:
+        for message in consumer.consume(count - len(values), timeout=1):
             assert message.error() is None, message.error()
             values.append(message.value() or b"")
     consumer.close()

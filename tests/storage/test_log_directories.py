@@ -88,6 +88,14 @@ def test_a_failed_write_names_the_directory_and_the_others_go_on(node: Node) -> 
     assert node.create(TopicPartition("t", 2)) == "/b/t-2"
 
 
+def test_a_directory_where_nothing_can_be_made_is_passed_over(node: Node) -> None:
+    node.disks["/a"].failing = {"write"}
+    assert node.create(P0) == "/b/t-0"
+    assert node.failures == ["/a"]
+    with pytest.raises(OSError, match="Input/output error"):
+        node.create(P1, "/a")
+
+
 def test_deleted_directories_wait_before_they_go(node: Node) -> None:
     node.create(P0)
     node.directories.delete(P0, now_ms=NOW_MS)

@@ -31,6 +31,7 @@ from snakka.replication.partition import Assignment, Partition
 from snakka.replication.replica import Replica
 from snakka.replication.replicas import Replicas
 from snakka.storage.config import LogConfig
+from snakka.storage.errors import StorageError
 from snakka.storage.log import Log
 from snakka.storage.log_directories import LogDirectories
 from snakka.storage.log_directory import LogDirectory
@@ -138,10 +139,10 @@ class Hosting:
         """Its replicas are out of reach; whoever waits for them is told."""
         for replica in self._replicas:
             if TopicPartition(replica.topic, replica.index) in directory.logs:
-                self._take_offline(replica.topic, replica.topic_id, replica.index)
+                self._take_offline(replica.topic, replica.index, replica.topic_id)
 
-    def _take_offline(self, topic: str, topic_id: Uuid, index: int) -> None:
-        replica = self._replicas.take_offline(topic, topic_id, index)
+    def _take_offline(self, topic: str, index: int, topic_id: Uuid) -> None:
+        replica = self._replicas.take_offline(topic, index, topic_id)
         if replica is not None:
             self._tell_lost(replica)
 
@@ -166,8 +167,10 @@ class Hosting:
             change = await self._changes.get()
             try:
                 await self._apply(change)
-            except OSError:
+            except (OSError, StorageError):
                 log.exception("cannot follow the change of %s", change.name)
+                if change.assigned is not None:
+                    self._take_offline(*change.name, change.where.topic_id)
             finally:
                 self._changes.task_done()
 
@@ -193,7 +196,7 @@ class Hosting:
         if replica is None or replica.topic_id != change.where.topic_id:
             replica = await self._create(change, change.assigned)
         if replica is None:
-            self._take_offline(change.where.topic, change.where.topic_id, change.where.partition_id)
+            self._take_offline(*change.name, change.where.topic_id)
             return
         replica.assign(_assignment(change.assigned))
         self._tell(replica)

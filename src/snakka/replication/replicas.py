@@ -64,7 +64,7 @@ class Replicas:
     def is_offline(self, topic: str, index: int) -> bool:
         return (topic, index) in self._offline
 
-    def take_offline(self, topic: str, topic_id: Uuid, index: int) -> Replica | None:
+    def take_offline(self, topic: str, index: int, topic_id: Uuid) -> Replica | None:
         """The partition's log is out of reach until a restart; the replica that it had."""
         self._offline[topic, index] = topic_id
         self._names[topic_id] = topic

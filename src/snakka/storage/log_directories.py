@@ -14,7 +14,7 @@ from snakka.storage.log import Log
 from snakka.storage.log_directory import LogDirectory
 from snakka.storage.moving import Move
 from snakka.storage.names import DirectoryKind, TopicPartition
-from snakka.storage.placement import choose_directory
+from snakka.storage.placement import rank_directories
 from snakka.storage.residence import Fate, Found, Residence, decide_fates
 
 
@@ -81,14 +81,27 @@ class LogDirectories:
         *,
         now_ms: int,
     ) -> Log:
-        """An empty log: where somebody asked for it to be, or else at `path`, or where few are."""
-        wanted = self.preferred.get(partition, path)
-        if wanted is None or wanted not in self.online:
-            counts = {each.path: len(each.logs) + len(each.futures) for each in self}
-            wanted = choose_directory(counts, self.cordoned)
-        log = self.online[wanted].create(partition, topic_id, config, now_ms=now_ms)
-        self.preferred.pop(partition, None)
-        return log
+        """An empty log: where somebody asked for it to be, or else at `path`, or where few are.
+
+        Raises the OSError of the last directory where it could not be.
+        """
+        failure = OSError("no log directory is online")
+        for directory in self._candidates(self.preferred.get(partition, path)):
+            try:
+                log = directory.create(partition, topic_id, config, now_ms=now_ms)
+            except OSError as error:
+                directory.fail(error)
+                failure = error
+                continue
+            self.preferred.pop(partition, None)
+            return log
+        raise failure
+
+    def _candidates(self, wanted: str | None) -> list[LogDirectory]:
+        if wanted is not None and wanted in self.online:
+            return [self.online[wanted]]
+        counts = {each.path: len(each.logs) + len(each.futures) for each in self}
+        return [self.online[path] for path in rank_directories(counts, self.cordoned)]
 
     def delete(self, partition: TopicPartition, *, now_ms: int) -> None:
         for directory in self:
@@ -121,7 +134,11 @@ class LogDirectories:
             fates = decide_fates(found, residence, are_all_online=not self.offline)
             # What is promoted takes its name last: the one that has it may be in its way.
             for each, fate in sorted(zip(found, fates, strict=True), key=_promotions_last):
-                self._carry_out(self.online[each.path], partition, each.is_future, fate, now_ms)
+                directory = self.online[each.path]
+                try:
+                    self._carry_out(directory, partition, each.is_future, fate, now_ms)
+                except OSError as error:
+                    directory.fail(error)
                 if fate is not Fate.SERVE:
                     done.append((each.path, partition, fate))
         return done

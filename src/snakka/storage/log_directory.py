@@ -263,10 +263,11 @@ class LogDirectory:
             checkpointed=checkpointed,
             now_ms=now_ms,
         )
-        opened.log.on_failure = self._fail
+        opened.log.on_failure = self.fail
         return opened
 
-    def _fail(self, error: OSError) -> None:
+    def fail(self, error: OSError) -> None:
+        """Something of this directory cannot be used any more, and so all of it."""
         self._on_failure(self.path, error)
 
     def _before_truncation(self, partition: TopicPartition, offset: int) -> None:
