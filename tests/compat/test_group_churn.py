@@ -64,14 +64,21 @@ class Member:
         return [each for event, _, what in self.events() if event == "received" for each in what]
 
     def ownerships(self, session_ns: int) -> dict[str, list[Ownership]]:
-        """When it owned what. A loss is heard of up to a session's length after it."""
+        """When it owned what.
+
+        A loss is heard of up to a session's length after it. One that leaves processes nothing more
+        and may be waiting for its commit without heartbeats, so that its session ends.
+        """
         owned: dict[str, list[Ownership]] = defaultdict(list)
         since: dict[str, int] = {}
+        latest = sys.maxsize
         for event, at, what in self.events():
             if event == "assigned":
                 since |= dict.fromkeys(what, at)
+            elif event == "leaving":
+                latest = at + session_ns
             elif event in ("revoked", "lost"):
-                end = at if event == "revoked" else at - session_ns
+                end = min(at, latest) if event == "revoked" else at - session_ns
                 for partition in what:
                     start = since.pop(partition)
                     owned[partition].append(Ownership(start, max(start, end), self.name, event))
