@@ -148,7 +148,7 @@ def test_every_flipped_bit_after_the_crc_is_noticed(whole: bytes, data: st.DataO
     damaged = bytearray(whole)
     damaged[bit // 8] ^= 1 << bit % 8
     # A negative count or offset is told before the checksum is looked at.
-    with pytest.raises(MalformedError, match="CRC32C|impossible"):
+    with pytest.raises(MalformedError, match=r"CRC32C|impossible"):
         only_batch(bytes(damaged)).verify_crc()
 
 
