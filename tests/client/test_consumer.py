@@ -9,16 +9,13 @@ import pytest
 from kafka import KafkaProducer
 
 from snakka.client.cluster import Cluster
-from snakka.client.consumer import (
-    Consumer,
-    ConsumerSettings,
-    NoPositionError,
-    OffsetReset,
-)
+from snakka.client.consumer import Consumer
+from snakka.client.consumer_settings import ConsumerSettings, OffsetReset
 from snakka.client.errors import KafkaError
 from snakka.client.list_offsets import list_offsets
 from snakka.client.offsets import CommittedOffset
 from snakka.client.records import ConsumedRecord, TopicPartition
+from snakka.client.resetting import NoPositionError
 from snakka.protocol.records.arrow import to_record_batch
 from snakka.testing import ApiKey, Broker, ErrorCode
 from tests.client.fake_node import QUICK, run

@@ -9,7 +9,8 @@ from click.testing import CliRunner
 
 from snakka.cli.main import main
 from snakka.client.cluster import Cluster
-from snakka.client.consumer import Consumer, ConsumerSettings, OffsetReset
+from snakka.client.consumer import Consumer
+from snakka.client.consumer_settings import ConsumerSettings, OffsetReset
 from snakka.client.list_offsets import IsolationLevel
 from snakka.client.offsets import CommittedOffset, GroupMember
 from snakka.client.producer import Producer, ProducerSettings

@@ -11,7 +11,8 @@ from snakka.cli.moments import StartAt, parse_start
 from snakka.cli.parsing import parse_place, parsed
 from snakka.cli.record_format import HELP, Write, compile_format, write_json
 from snakka.client.cluster import Cluster
-from snakka.client.consumer import Consumer, ConsumerSettings, OffsetReset
+from snakka.client.consumer import Consumer
+from snakka.client.consumer_settings import ConsumerSettings, OffsetReset
 from snakka.client.errors import kafka_error
 from snakka.client.list_offsets import EARLIEST, LATEST, IsolationLevel, list_offsets
 from snakka.client.records import ConsumedRecord, TopicPartition

@@ -1,9 +1,10 @@
 """The error codes in an answer, wherever its declaration has them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any
 
-from snakka.client.errors import check
+from snakka.client.errors import check, kafka_error
+from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.schema import ArrayType, Response, Struct, StructType, fields
 
 
@@ -23,3 +24,10 @@ def error_codes(struct: Struct) -> Iterator[int]:
         elif isinstance(each.type, ArrayType) and isinstance(each.type.element, StructType):
             for element in value or ():
                 yield from error_codes(element)
+
+
+def raise_any(answer: Response, codes: Set[ErrorCode]) -> None:
+    """Raises the first of these codes that any part of an answer has."""
+    for code in error_codes(answer):
+        if code in codes:
+            raise kafka_error(code)

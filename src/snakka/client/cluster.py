@@ -9,14 +9,14 @@ Not here: one connection (connection.py), what is known (metadata.py).
 """
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping
 from enum import IntEnum
 from random import Random
 from types import TracebackType
 from typing import Final, TypeVar
 
 from snakka.client.address import Address, parse_addresses
-from snakka.client.answers import check_answer, error_codes
+from snakka.client.answers import check_answer, raise_any
 from snakka.client.connection import Connection
 from snakka.client.connections import Connections
 from snakka.client.errors import ClientError, UnreachableError, WrongNodeError, check, kafka_error
@@ -105,7 +105,7 @@ class Cluster:
             controller = self.metadata.nodes.get(self.metadata.controller_id)
             try:
                 answer = await self._ask_first(request, response, version, controller)
-                _raise_any(answer, {ErrorCode.NOT_CONTROLLER})
+                raise_any(answer, {ErrorCode.NOT_CONTROLLER})
                 return answer
             except WrongNodeError:
                 await self.refresh(())
@@ -130,7 +130,7 @@ class Cluster:
                 answer = await self.ask_node(
                     node_id, request, response, version=version, lane=COORDINATOR_LANE
                 )
-                _raise_any(answer, _COORDINATOR_MOVED)
+                raise_any(answer, _COORDINATOR_MOVED)
             except ClientError as error:
                 if isinstance(error, UnreachableError | WrongNodeError):
                     self._coordinators.pop((key_type, key), None)
@@ -307,13 +307,6 @@ class Cluster:
             return answer
         assert failure is not None
         raise failure
-
-
-def _raise_any(answer: Response, codes: Set[ErrorCode]) -> None:
-    """Raises the first of these codes that any part of an answer has."""
-    for code in error_codes(answer):
-        if code in codes:
-            raise kafka_error(code)
 
 
 def _now_s() -> float:

@@ -24,23 +24,23 @@ from collections.abc import (
     Mapping,
 )
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from types import TracebackType
 from typing import Final, TypeVar
 
 from snakka.client.cluster import Cluster
 from snakka.client.committed import commit_offsets, fetch_offsets
-from snakka.client.errors import ClientError, KafkaError
+from snakka.client.consumer_settings import ConsumerSettings
+from snakka.client.errors import KafkaError
 from snakka.client.fetch_session import FetchSettings
 from snakka.client.fetched import Fetched
 from snakka.client.fetcher import Fetcher
 from snakka.client.group import Group
-from snakka.client.list_offsets import EARLIEST, LATEST, IsolationLevel, list_offsets
 from snakka.client.membership import MemberSettings, Membership, Subscription
 from snakka.client.offsets import CommittedOffset, GroupMember
 from snakka.client.reading import Placement
 from snakka.client.records import ConsumedRecord, TopicPartition
+from snakka.client.resetting import NoPositionError, reset_positions
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.types import Uuid, format_uuid, random_uuid
 
@@ -49,39 +49,7 @@ _T = TypeVar("_T")
 _STALE_EPOCH_TRIES: Final = 5
 
 
-class OffsetReset(StrEnum):
-    """Where to begin without a position, or where the position is no more."""
-
-    EARLIEST = "earliest"
-    LATEST = "latest"
-    NONE = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class ConsumerSettings:
-    """What a consumer can be told, with the names and defaults of Kafka's."""
-
-    group_id: str | None = None
-    group_instance_id: str | None = None
-    group_remote_assignor: str | None = None
-    client_rack: str = ""
-    auto_offset_reset: OffsetReset = OffsetReset.LATEST
-    enable_auto_commit: bool = True
-    auto_commit_interval_ms: int = 5_000
-    max_poll_interval_ms: int = 300_000
-    fetch_min_bytes: int = 1
-    fetch_max_bytes: int = 50 * 1024 * 1024
-    max_partition_fetch_bytes: int = 1024 * 1024
-    fetch_max_wait_ms: int = 500
-    isolation_level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED
-    check_crcs: bool = True
-
-
 DEFAULT: Final = ConsumerSettings()
-
-
-class NoPositionError(ClientError):
-    """There is no position to read from, and `auto_offset_reset` does not name one."""
 
 
 Rebalanced = Callable[[Collection[TopicPartition]], Awaitable[None]]
@@ -344,20 +312,15 @@ class Consumer:
     async def _place(
         self, partitions: Collection[TopicPartition], placement: Placement
     ) -> Mapping[TopicPartition, int]:
-        if placement is Placement.COMMITTED:
-            if self._settings.group_id is None:
-                return {}
-            return {
-                each: found.offset for each, found in (await self.committed(partitions)).items()
-            }
-        if self._settings.auto_offset_reset is OffsetReset.NONE:
-            raise NoPositionError(f"no position to read {', '.join(map(str, partitions))} from")
-        is_earliest = self._settings.auto_offset_reset is OffsetReset.EARLIEST
-        end = EARLIEST if is_earliest else LATEST
-        found = await list_offsets(
-            self._cluster, dict.fromkeys(partitions, end), self._settings.isolation_level
-        )
-        return {partition: each.offset for partition, each in found.items()}
+        if placement is Placement.RESET:
+            settings = self._settings
+            return await reset_positions(
+                self._cluster, partitions, settings.auto_offset_reset, settings.isolation_level
+            )
+        if self._settings.group_id is None:
+            return {}
+        committed = await self.committed(partitions)
+        return {partition: each.offset for partition, each in committed.items()}
 
     async def _as_member(self, call: Callable[[GroupMember], Awaitable[_T]]) -> _T:
         """Asks as a member, again where its epoch has moved on meanwhile."""

@@ -7,7 +7,8 @@ from typing import Final
 from snakka.client.admin.cluster import describe_cluster
 from snakka.client.admin.topics import NewTopic, create_topics
 from snakka.client.cluster import Cluster
-from snakka.client.consumer import Consumer, ConsumerSettings, OffsetReset
+from snakka.client.consumer import Consumer
+from snakka.client.consumer_settings import ConsumerSettings, OffsetReset
 from snakka.client.errors import KafkaError
 from snakka.client.fetched import Fetched
 from snakka.client.list_offsets import LATEST, IsolationLevel, list_offsets
