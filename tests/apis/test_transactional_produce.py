@@ -99,6 +99,24 @@ def test_version_2_adds_the_partition_and_waits_for_the_transaction_before(
     assert broker.coordinator.asked == [("add", "tx", PRODUCER, [0])] * 2
 
 
+def test_the_marker_of_the_transaction_before_may_come_while_the_next_one_asks(
+    broker: TestBroker,
+) -> None:
+    replica = broker.create("t")
+    broker.coordinator.answers = [ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.NONE]
+
+    async def scenario() -> int:
+        gate = broker.coordinator.gate = asyncio.Event()
+        asking = asyncio.create_task(produce(broker, batch(epoch=1), version=V2))
+        while not broker.coordinator.asked:
+            await asyncio.sleep(0)
+        end(replica, epoch=1, kind=ControlType.COMMIT)
+        gate.set()
+        return (await asking)[0].error_code
+
+    assert run(scenario()) == ErrorCode.NONE
+
+
 @pytest.mark.parametrize(
     ("code", "version", "told"),
     [

@@ -11,6 +11,7 @@ high watermark (replication/partition.py).
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from snakka.apis.context import RequestContext
@@ -142,10 +143,18 @@ async def _append_verified(
     for producer, its in waiting.items():
         partitions = {_partition(append) for append in its}
         transactional_id = request.transactional_id or ""
-        codes = await vouch(transactional_id, producer, partitions, context, _VOUCHING)
+        begin_again = partial(_begin_again, its)
+        codes = await vouch(transactional_id, producer, partitions, context, _VOUCHING, begin_again)
         for append in its:
             _append_one_verified(append, codes[_partition(append)], request, context)
         _write(its)
+
+
+def _begin_again(appends: Iterable[_Append]) -> None:
+    for append in appends:
+        assert append.replica is not None
+        assert append.unverified is not None
+        append.unverified = append.unverified.begun_again(append.replica)
 
 
 def _append_one_verified(

@@ -7,7 +7,7 @@ Not here: what is kept of the answer (replication/verification.py).
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -60,6 +60,10 @@ class Unverified(NamedTuple):
     producer: Producer
     verification: Verification
 
+    def begun_again(self, replica: Replica) -> "Unverified":
+        needed = replica.find_verification(BatchHeader.read(self.batch))
+        return self if needed is None else self._replace(verification=needed)
+
 
 def find_unverified(
     replica: Replica, batch: bytearray | memoryview, transactional_id: str | None
@@ -82,10 +86,15 @@ async def vouch(
     partitions: AbstractSet[TopicPartition],
     context: RequestContext,
     vouching: Vouching,
+    begin_again: Callable[[], None],
 ) -> Mapping[TopicPartition, ErrorCode]:
-    """NONE for each partition that may be written to, or what the client is told."""
+    """NONE for each partition that may be written to, or what the client is told.
+
+    The markers of the transaction before end the verifications that wait for it; so those
+    `begin_again` before the coordinator is asked again.
+    """
     if context.version >= vouching.first_of_v2:
-        code = await _add(transactional_id, producer, partitions, context)
+        code = await _add(transactional_id, producer, partitions, context, begin_again)
         return dict.fromkeys(partitions, vouching.told(code, context.version))
     if not context.services.verifies_transactions():
         return dict.fromkeys(partitions, ErrorCode.NONE)
@@ -99,6 +108,7 @@ async def _add(
     producer: Producer,
     partitions: AbstractSet[TopicPartition],
     context: RequestContext,
+    begin_again: Callable[[], None],
 ) -> ErrorCode:
     """The transaction before often is just about to end: better to wait here than at the client."""
     config = context.services.config
@@ -113,3 +123,4 @@ async def _add(
             return code
         left_ms -= pause_ms
         await asyncio.sleep(pause_ms / 1000)
+        begin_again()

@@ -98,11 +98,19 @@ async def _verify(request: TxnOffsetCommitRequest, context: RequestContext) -> E
     if replica is None:
         return ErrorCode.NONE  # the group is not coordinated here, as its coordinator will say
     producer = Producer(request.producer_id, request.producer_epoch)
-    needed = replica.find_verification_of(*producer)
-    if needed is None:
+    needed = [replica.find_verification_of(*producer)]
+    if needed == [None]:
         return ErrorCode.NONE
-    codes = await vouch(request.transactional_id, producer, {where}, context, _VOUCHING)
-    needed.is_confirmed = codes[where] is ErrorCode.NONE
+    codes = await vouch(
+        request.transactional_id,
+        producer,
+        {where},
+        context,
+        _VOUCHING,
+        begin_again=lambda: needed.append(replica.find_verification_of(*producer)),
+    )
+    if needed[-1] is not None:
+        needed[-1].is_confirmed = codes[where] is ErrorCode.NONE
     return codes[where]
 
 

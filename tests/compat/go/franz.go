@@ -135,14 +135,16 @@ func (f franz) copy(ctx context.Context, o order) (committed, aborted int, err e
 		if err := session.Begin(); err != nil {
 			return committed, aborted, err
 		}
+		sent := kgo.AbortingFirstErrPromise(session.Client())
 		fetches.EachRecord(func(each *kgo.Record) {
-			session.Produce(ctx, kgo.StringRecord("copy of "+string(each.Value)), nil)
+			session.Produce(ctx, kgo.StringRecord("copy of "+string(each.Value)), sent.Promise())
 		})
+		// Flushed, so that there is something to abort.
+		if err := errors.Join(session.Client().Flush(ctx), sent.Err()); err != nil {
+			return committed, aborted, err
+		}
 		end := kgo.TryCommit
 		if round%o.AbortEvery == 0 {
-			if err := session.Client().Flush(ctx); err != nil { // so that there is something to abort
-				return committed, aborted, err
-			}
 			end = kgo.TryAbort
 		}
 		ok, err := session.End(ctx, end)
