@@ -1,4 +1,4 @@
-"""What the source and the sink tell their user. Each message says what to do about it."""
+"""What the source, the sink and pipelines tell their user: each message says what to do."""
 
 
 class OptionError(ValueError):
@@ -16,7 +16,7 @@ class DataLossError(Exception):
 
 
 class SchemaError(ValueError):
-    """Rows that cannot become records; it names the column."""
+    """Rows that cannot become records, or rows of a table; it names the column."""
 
 
 class StagedRecordsLostError(Exception):
@@ -26,4 +26,14 @@ class StagedRecordsLostError(Exception):
         super().__init__(
             f"records staged in {topic} are gone: the topic was changed by somebody else, or lost"
             " its leader without a replica. Nothing was written; the write can be repeated"
+        )
+
+
+class StaleCommitError(Exception):
+    """Somebody else has moved the table's offsets: nothing was added."""
+
+    def __init__(self, pipeline: str, table: str) -> None:
+        super().__init__(
+            f"{table} holds other offsets of the pipeline {pipeline} than this run began at:"
+            " another run of it is writing. Nothing was added; stop one of the two"
         )

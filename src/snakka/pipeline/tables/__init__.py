@@ -1,0 +1,1 @@
+"""Tables that topics flow into: one module per format, one protocol for all."""
