@@ -1,8 +1,12 @@
-"""Prints, after the tests, which messages were compared with which other implementation."""
+"""For all tests: Ctrl-C is heard, and what was compared with whom is told at the end."""
 
+import signal
 from collections import Counter
 
 import pytest
+
+# Ignored in whatever a shell runs in the background, and so in all that the tests start from there.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

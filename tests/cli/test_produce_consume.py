@@ -1,9 +1,11 @@
 """`snakka produce` and `snakka consume`, which read what the other wrote."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -115,8 +117,13 @@ def test_ctrl_c_and_a_closed_pipe_are_quiet(cli: Cli, broker: Broker) -> None:
     cli("produce", "endless", stdin="line\n" * 30_000)
     command = [sys.executable, "-m", "snakka", "consume", "endless", "-o", "start"]
     command += ["-b", broker.bootstrap_servers]
-    for ending in ("ctrl-c", "pipe"):
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    for ending, unbuffered in product(("ctrl-c", "pipe"), ("", "1")):
+        with subprocess.Popen(
+            command,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
             assert process.stdout is not None
             assert process.stderr is not None
             assert process.stdout.readline() == b"line\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 ADDRESS = re.compile(r"at (?:\x1b\[\d+m)*(127\.0\.0\.1:\d+)")
-START_TIMEOUT_S = 30
+START_TIMEOUT_S = 60
 
 
 class BrokerProcess:

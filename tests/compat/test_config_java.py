@@ -24,6 +24,8 @@ from snakka.config.values import InvalidValueError, parse, render
 from tests.compat.java_oracle import JAVA_SOURCES, JavaProgram
 
 AUTHORIZER_NAMES = {key.name for key in AUTHORIZER}
+# Kafka takes any word, and stops at start when it is the name of no class.
+CLASS_NAMES = {"group.consumer.assignors"}
 RESOURCES: Mapping[str, Mapping[str, Key]] = {
     "broker": {name: key for name, key in keys.BROKER_KEYS.items() if name not in AUTHORIZER_NAMES},
     "topic": keys.TOPIC_KEYS,
@@ -151,7 +153,8 @@ def test_values_mean_the_same(java: JavaProgram, resource: str) -> None:
             try:
                 value = render(parse(key, text))
             except InvalidValueError:
-                assert "problem" in theirs, f"we refuse {name}={text!r}, Kafka takes it"
+                takes_it = "problem" not in theirs and name not in CLASS_NAMES
+                assert not takes_it, f"we refuse {name}={text!r}, Kafka takes it"
             else:
                 assert theirs == {"value": value}, f"{name}={text!r}"
 

@@ -47,7 +47,7 @@ IDLE_BYTES_MAX = 16 * 1024
 HALF_OPEN = int(os.environ.get("HALF_OPEN", "3000"))
 GROWTH_MIB_MAX = 64  # of the broker's memory, in any one attack
 BOMB_MIB_MAX = 128 + GROWTH_MIB_MAX  # one at a time, up to what may be decompressed
-ANSWER_S_MAX = 5.0  # for a good client meanwhile, on a machine that others use, too
+ANSWER_S_MAX = 15.0  # for a good client meanwhile, on a machine that others use, too
 LOG_LINES_MAX = 200
 FRAME_BYTES_MAX = 100 * MIB  # socket.request.max.bytes
 

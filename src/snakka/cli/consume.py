@@ -140,7 +140,9 @@ class _Output:
         return None
 
     def flush(self) -> None:
-        sys.stdout.buffer.write(self._pending)
+        rest = bytes(self._pending)
+        while rest:  # PYTHONUNBUFFERED leaves no buffer here that would write all of it
+            rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
         self._pending.clear()
 
