@@ -30,6 +30,11 @@ COMMANDS: Final = {
         "snakka.cli.configs", "configs", "Show and change settings of topics, brokers and groups."
     ),
     "cluster": Lazy("snakka.cli.cluster", "cluster", "Show what a cluster consists of."),
+    "logs": Lazy(
+        "snakka.cli.logs",
+        "logs",
+        "Look at log segments on disk, all at once, without a broker.",
+    ),
     "completion": Lazy(
         "snakka.cli.completion", "completion", "Print a script that completes commands in a shell."
     ),
