@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import sysconfig
 import tempfile
 from collections.abc import Callable, Mapping
@@ -33,6 +34,7 @@ from tests.compat.java_oracle import (
 )
 
 HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
 _GO_SOURCES = HERE / "go"
 _NODE_SOURCES = HERE / "node"
 _PINNED = ("package.json", "package-lock.json")
@@ -91,6 +93,18 @@ def sarama() -> ClientProgram:
     return ClientProgram([str(_go_program()), "sarama"])
 
 
+def librdkafka() -> ClientProgram:
+    return _python("librdkafka_program")
+
+
+def kafka_python() -> ClientProgram:
+    return _python("kafka_python_program")
+
+
+def aiokafka() -> ClientProgram:
+    return _python("aiokafka_program")
+
+
 def kafkajs() -> ClientProgram:
     modules = _cached("node", [_NODE_SOURCES / name for name in _PINNED], _install_modules)
     return ClientProgram(
@@ -105,6 +119,11 @@ def java_of_4_3() -> ClientProgram:
 
 def java_of_3_9() -> ClientProgram:
     return _java(CLIENTS_3_9)
+
+
+def _python(module: str) -> ClientProgram:
+    command = [sys.executable, "-m", f"tests.compat.python.{module}"]
+    return ClientProgram(command, {"PYTHONPATH": str(ROOT)})
 
 
 def _java(pom: Path) -> ClientProgram:
