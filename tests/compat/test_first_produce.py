@@ -21,11 +21,11 @@ def bare_start_s() -> float:
 
 
 def test_the_first_record_within_a_second_and_little_memory(tmp_path: Path) -> None:
-    seconds = [first_record_s(tmp_path / str(index)) for index in range(3)]
-    bare = min(bare_start_s() for _ in range(3))
-    print(f"first record after {min(seconds):.2f} s, libraries alone take {bare:.2f} s")
+    rounds = [(bare_start_s(), first_record_s(tmp_path / str(index))) for index in range(4)]
+    for bare_s, first_s in rounds:
+        print(f"first record after {first_s:.2f} s, libraries alone take {bare_s:.2f} s")
     # One second on a machine of its own, where the libraries take a tenth.
-    assert min(seconds) < 10 * max(bare, 0.1)
+    assert min(first_s / max(bare_s, 0.1) for bare_s, first_s in rounds) < 10
 
 
 def first_record_s(directory: Path) -> float:
