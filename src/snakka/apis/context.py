@@ -10,6 +10,7 @@ from snakka.coordinators.groups.client import ClientInfo
 from snakka.coordinators.groups.groups import Groups
 from snakka.coordinators.groups.offsets import TopicPartition
 from snakka.coordinators.hosted import TransactionEnd
+from snakka.coordinators.share_state.share_states import ShareStates
 from snakka.coordinators.transactions.initializing import Producer
 from snakka.coordinators.transactions.transactions import Transactions
 from snakka.metadata.image import MetadataImage
@@ -138,6 +139,7 @@ class Services(NodeServices):
     groups: Groups
     transactions: Transactions
     transaction_coordinator: TransactionCoordinator
+    share_states: ShareStates
     markers: MarkerWriter
     verifies_transactions: Callable[[], bool]
 
