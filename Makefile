@@ -25,6 +25,7 @@ bench: $(READY)
 	$(BIN)/python -m bench.storage
 	$(BIN)/python -m bench.connections
 	$(BIN)/python -m bench.fetch
+	$(BIN)/python -m bench.metadata
 
 docs: $(READY)
 	$(BIN)/python docs/generate.py

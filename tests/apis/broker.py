@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar, cast
 
-from snakka.apis.context import Peer, QuorumFacts, Services
+from snakka.apis.context import Peer, QuorumFacts, Sender, Services
 from snakka.apis.dispatch import Dispatcher
 from snakka.config.broker import BrokerConfig
 from snakka.coordinators.groups.groups import Groups
@@ -50,7 +50,7 @@ class Nobody:
     """Stands for the services that these tests do not reach."""
 
     async def ask(
-        self, request: Request, version: int, response: type[A], sender: Peer | None = None
+        self, request: Request, version: int, response: type[A], sender: Sender | None = None
     ) -> A:
         raise AssertionError(request)
 
@@ -173,7 +173,7 @@ class TestBroker:
         self.directories.checkpoint()
 
     async def ask(
-        self, request: Request, version: int, response: type[A], sender: Peer | None = None
+        self, request: Request, version: int, response: type[A], sender: Sender | None = None
     ) -> A:
         answer = await self.serve(request, version)
         assert answer is not None
