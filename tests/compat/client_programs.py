@@ -106,7 +106,7 @@ def aiokafka() -> ClientProgram:
 
 
 def kafkajs() -> ClientProgram:
-    modules = _cached("node", [_NODE_SOURCES / name for name in _PINNED], _install_modules)
+    modules = cached("node", [_NODE_SOURCES / name for name in _PINNED], _install_modules)
     return ClientProgram(
         [str(_node_directory() / "bin" / "node"), str(_NODE_SOURCES / "main.js")],
         {"NODE_PATH": str(modules / "node_modules")},
@@ -135,10 +135,10 @@ def _java(pom: Path) -> ClientProgram:
 
 def _go_program() -> Path:
     sources = sorted(path for path in _GO_SOURCES.iterdir() if path.is_file())
-    return _cached("go", sources, _build_go) / "clients"
+    return cached("go", sources, _build_go) / "clients"
 
 
-def _cached(kind: str, sources: list[Path], make: Callable[[Path], None]) -> Path:
+def cached(kind: str, sources: list[Path], make: Callable[[Path], None]) -> Path:
     """The directory that `make` fills, made once for these sources."""
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     directory = CACHE / f"{kind}-{digest}"

@@ -123,21 +123,26 @@ class BrokerPart:
         await logs.run_chores(stack)
 
     async def serve(self, stack: AsyncExitStack) -> int:
-        """Listens, and enters the cluster; the port that clients connect to."""
+        """Enters the cluster, and listens; the port that clients connect to.
+
+        In this order: a client that is told of no broker may not ask again for seconds.
+        """
         gate = make_gate(self._dynamic.current)
         self._dynamic.follow(lambda changed: gate.reconfigure(connection_limits(changed)))
         serve = self._ground.surroundings.around(Dispatcher(self._services()).serve)
-        ports = {}
-        for endpoint in self._ground.endpoints.broker_listeners:
-            listener = await stack.enter_async_context(make_listener(self._config, endpoint))
-            await listener.serve(connection_settings(self._config, endpoint, gate, serve))
-            ports[endpoint.listener] = listener.port
+        endpoints = self._ground.endpoints.broker_listeners
+        listeners = [
+            await stack.enter_async_context(make_listener(self._config, each)) for each in endpoints
+        ]
+        ports = {each.listener: own.port for each, own in zip(endpoints, listeners, strict=True)}
         self._logs.membership = self._make_membership(ports)
         await stack.enter_async_context(self._logs.membership)
         await self._groups.loaded()
         await self._transactions.loaded()
         await self._share_states.loaded()
-        return next(iter(ports.values()))
+        for endpoint, listener in zip(endpoints, listeners, strict=True):
+            await listener.serve(connection_settings(self._config, endpoint, gate, serve))
+        return listeners[0].port
 
     def _image(self) -> MetadataImage:
         """The newest one."""
