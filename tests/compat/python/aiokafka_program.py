@@ -18,9 +18,8 @@ from tests.compat.python.orders import (
     Producer,
     Record,
     pairs,
+    record_of,
     serve,
-    text,
-    texts,
     utf8,
 )
 
@@ -108,18 +107,7 @@ class AiokafkaConsumer:
 
     def poll(self, count: int) -> list[Record]:
         polled = self._loop.run(self._inner.getmany(timeout_ms=POLL_MS, max_records=count))
-        return [
-            {
-                "partition": each.partition,
-                "offset": each.offset,
-                "key": text(each.key),
-                "value": text(each.value),
-                "headers": texts(each.headers),
-                "timestamp": each.timestamp,
-            }
-            for records in polled.values()
-            for each in records
-        ]
+        return [record_of(each) for records in polled.values() for each in records]
 
     def commit(self) -> None:
         self._loop.run(self._inner.commit())

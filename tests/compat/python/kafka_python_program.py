@@ -15,9 +15,8 @@ from tests.compat.python.orders import (
     Producer,
     Record,
     pairs,
+    record_of,
     serve,
-    text,
-    texts,
     utf8,
 )
 
@@ -86,18 +85,7 @@ class KafkaPythonConsumer:
 
     def poll(self, count: int) -> list[Record]:
         polled = self._inner.poll(POLL_MS, max_records=count)
-        return [
-            {
-                "partition": each.partition,
-                "offset": each.offset,
-                "key": text(each.key),
-                "value": text(each.value),
-                "headers": texts(each.headers),
-                "timestamp": each.timestamp,
-            }
-            for records in polled.values()
-            for each in records
-        ]
+        return [record_of(each) for records in polled.values() for each in records]
 
     def commit(self) -> None:
         self._inner.commit()

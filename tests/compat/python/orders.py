@@ -189,6 +189,18 @@ def serve(library: Library) -> None:
         print(json.dumps(answer), flush=True)
 
 
+def record_of(each: Any) -> Record:
+    """Of kafka-python's or aiokafka's, which are alike."""
+    return {
+        "partition": each.partition,
+        "offset": each.offset,
+        "key": text(each.key),
+        "value": text(each.value),
+        "headers": texts(each.headers),
+        "timestamp": each.timestamp,
+    }
+
+
 def utf8(text: str | None) -> bytes | None:
     return None if text is None else text.encode()
 
