@@ -38,7 +38,6 @@ from snakka.protocol.schema import Listeners
 from snakka.protocol.types import random_uuid
 from snakka.quorum.config import QuorumConfig
 from snakka.quorum.peers import Node as QuorumNode
-from snakka.quorum.ports import BOOTSTRAP_SNAPSHOT
 from snakka.quorum.quorum import LocalReplica, Quorum
 from snakka.quorum.replica import QuorumReplica
 from snakka.quorum.voters import Endpoint as QuorumEndpoint
@@ -170,7 +169,7 @@ class MetadataPart:
             directory,
             _log_config(self._config),
             ground.rng,
-            starts_after=snapshots.earliest() or BOOTSTRAP_SNAPSHOT,
+            snapshots=snapshots.ids,
             now_ms=ground.now_ms,
         )
         opened.log.on_failure = lambda error: ground.stop(f"{directory} has failed: {error}")
