@@ -20,6 +20,8 @@ WITHOUT_JAVA: Final = (
     "Spark needs Java, which is not here: install a JRE of version 17 or newer (Debian: apt install"
     " openjdk-17-jre-headless; macOS: brew install openjdk@17), or set JAVA_HOME"
 )
+# What these say of a failure, the command says itself.
+_TALKATIVE: Final = ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 
 def has_java() -> bool:
@@ -39,8 +41,8 @@ def open_session(
         from snakka.pipeline.session import spark_session
     except ImportError as error:
         refuse(f"{error.name} is missing: pip install 'snakka[spark]'")
-    # What py4j says of a failure, the command says itself.
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    for each in _TALKATIVE:
+        logging.getLogger(each).setLevel(logging.CRITICAL)
     with _stderr_to(log or os.devnull):
         return spark_session(name, master, {"spark.ui.enabled": "false", **(settings or {})})
 

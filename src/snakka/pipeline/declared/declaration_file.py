@@ -21,10 +21,10 @@ from snakka.pipeline.declared.declaration import (
 from snakka.pipeline.declared.problems import find_problems
 from snakka.pipeline.declared.sections import Section
 from snakka.pipeline.option_values import duration_ms, one_of
+from snakka.pipeline.tables.opening import DEFAULT_FORMAT
 from snakka.pipeline.tables.table import TableOptions
 
-_TABLE_FORMATS: Final = ("delta", "iceberg", "parquet")
-_NOWHERE: Final = TopicOptions("")
+_NOWHERE: Final = TopicOptions("nowhere")  # where none is declared, which is complained of
 
 
 def load_pipeline(path: Path) -> Pipeline:
@@ -37,8 +37,11 @@ def load_pipeline(path: Path) -> Pipeline:
         raise ConfigurationError([Problem(str(error), str(path))]) from None
     problems: list[Problem] = []
     pipeline = _read(Section(table, str(path), problems), path.absolute().parent)
-    if not problems:
-        problems += find_problems(pipeline, str(path))
+    told = [each.name or "" for each in problems]
+    for problem in find_problems(pipeline, str(path)):
+        # What could not be read is not what it seems to be.
+        if not any(each == problem.name or each.startswith(f"{problem.name}.") for each in told):
+            problems.append(problem)
     if problems:
         raise ConfigurationError(problems)
     return pipeline
@@ -121,7 +124,7 @@ def _target(top: Section, directory: Path) -> TableOptions | TopicOptions:
 
 def _table(section: Section, directory: Path) -> TableOptions:
     options = TableOptions(
-        format=section.parsed("format", one_of(*_TABLE_FORMATS), _TABLE_FORMATS[0]),
+        format=section.text("format", DEFAULT_FORMAT),
         location=_place(section.text("location"), directory),
         partition_by=section.texts("partition_by"),
         properties=section.mapping("properties"),

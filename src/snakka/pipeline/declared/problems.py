@@ -1,4 +1,4 @@
-"""What is wrong with a declaration, as far as it shows without Spark and without a broker. Pure.
+"""What is wrong with a declaration, as far as it shows without Spark and without a broker.
 
 Not here: the shape of the file (declaration_file.py), what Spark says of SQL (shaping.py).
 """
@@ -22,6 +22,7 @@ from snakka.pipeline.errors import OptionError
 from snakka.pipeline.option_values import client_options
 from snakka.pipeline.options import SOURCE_OPTIONS, read_source_options
 from snakka.pipeline.sink_options import read_sink_options
+from snakka.pipeline.tables.opening import table_for
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,100}")
 # What the declaration says elsewhere, or what would make rows incomplete.
@@ -79,8 +80,10 @@ def _of_options(pipeline: Pipeline) -> Iterator[Problem]:
 def _of_target(pipeline: Pipeline) -> Iterator[Problem]:
     target = pipeline.target
     if not isinstance(target, TopicOptions):
-        if not target.location:
-            yield Problem("it must be given", name="table.location")
+        try:
+            table_for(target)
+        except OptionError as error:
+            yield Problem(str(error), name="table")
         return
     if not target.topic:
         yield Problem("it must be given", name="topic.name")

@@ -158,7 +158,8 @@ class Runner:
             decoded = decoded.persist()  # it is gone through more than once
         try:
             shaped = self._plan.shape(decoded)
-            rejected_count = self._rejects.write(shaped.rejected, step) if shaped.rejected else 0
+            rejected = shaped.rejected
+            rejected_count = 0 if rejected is None else self._rejects.write(rejected, step)
             written = self._target.append(shaped.kept, step)
         finally:
             decoded.unpersist()

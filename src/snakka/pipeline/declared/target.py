@@ -15,6 +15,7 @@ from snakka.pipeline.declared.decoding import KEY, OFFSET, PARTITION, TOPIC
 from snakka.pipeline.declared.headers import HEADERS_TYPE, header, with_headers
 from snakka.pipeline.offsets import Offsets
 from snakka.pipeline.option_values import client_options
+from snakka.pipeline.tables.opening import table_for
 from snakka.pipeline.tables.table import Step, Table
 
 APPLICATION_PREFIX: Final = "pipeline-"
@@ -80,8 +81,6 @@ class TopicTarget:
 def target_of(pipeline: Pipeline) -> Target:
     if isinstance(pipeline.target, TopicOptions):
         return TopicTarget(pipeline, pipeline.target)
-    from snakka.pipeline.tables.opening import table_for
-
     return TableTarget(table_for(pipeline.target), pipeline.name)
 
 
