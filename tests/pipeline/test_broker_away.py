@@ -13,6 +13,7 @@ from snakka.pipeline.options import read_source_options
 from snakka.pipeline.source import StreamReader
 from snakka.pipeline.spark_streaming import ReadAllAvailable
 from snakka.pipeline.staging import ensure_topic
+from snakka.pipeline.versions import Numbered
 from tests.compat.broker_process import BrokerProcess
 from tests.pipeline.topics import make_topic, numbered, produce
 
@@ -52,5 +53,5 @@ def test_planning_reading_and_committing_wait_for_it(tmp_path: Path) -> None:
         with away(broker):
             thread.run(ensure_topic(thread.cluster, "staging"))
         with away(broker):
-            assert Committer(thread, "app", "staging", 30_000).commit([], 0) == {}
+            assert Committer(thread, "app", "staging", 30_000).commit([], Numbered(0)) == {}
         thread.close()

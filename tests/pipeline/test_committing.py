@@ -14,10 +14,11 @@ from snakka.client.transactions import Transactions
 from snakka.pipeline.cluster_thread import ClusterAddress, ClusterThread
 from snakka.pipeline.committing import SINK_PREFIX, Committer
 from snakka.pipeline.encoding import Encoder, for_producer
-from snakka.pipeline.errors import StagedRecordsLostError
+from snakka.pipeline.errors import StagedRecordsLostError, StaleStateError
 from snakka.pipeline.producing import produce
 from snakka.pipeline.rows import Row
 from snakka.pipeline.staging import STAGING_PREFIX, Staged, delete_up_to, ensure_topic
+from snakka.pipeline.versions import Numbered, Transition
 from snakka.protocol.records.batch import batches
 from snakka.protocol.records.compression import Compression
 from tests.compat.broker_process import BrokerProcess
@@ -92,18 +93,20 @@ def write(broker: BrokerProcess) -> Iterator[Write]:
 
 def test_a_version_becomes_visible_once_however_often_it_is_committed(write: Write) -> None:
     first = write.stage("a", "b", "c", "d", "e")
-    ends = write.committer().commit(first, 0)
+    ends = write.committer().commit(first, Numbered(0))
     assert {where.partition for where in ends} == {0, 1, 2, 3}
-    assert write.committer().commit(first, 0) == {}
-    assert write.committer().commit(write.stage("a", "b"), 0) == {}  # repeated, tasks and all
-    write.committer().commit(write.stage("f"), 1)
-    assert write.committer().commit(write.stage("x"), 0) == {}
+    assert write.committer().commit(first, Numbered(0)) == {}
+    assert (
+        write.committer().commit(write.stage("a", "b"), Numbered(0)) == {}
+    )  # repeated, tasks and all
+    write.committer().commit(write.stage("f"), Numbered(1))
+    assert write.committer().commit(write.stage("x"), Numbered(0)) == {}
     assert write.visible() == ["a", "b", "c", "d", "e", "f"]
 
 
 def test_nothing_is_a_version_as_well(write: Write) -> None:
-    assert write.committer().commit([], 0) == {}
-    assert write.committer().commit(write.stage("late"), 0) == {}
+    assert write.committer().commit([], Numbered(0)) == {}
+    assert write.committer().commit(write.stage("late"), Numbered(0)) == {}
     assert write.visible() == []
 
 
@@ -129,7 +132,7 @@ def test_what_a_dead_driver_left_open_is_aborted(write: Write) -> None:
         )
         write.thread.run(work)
 
-    write.committer().commit(staged, 0)
+    write.committer().commit(staged, Numbered(0))
 
     assert write.visible() == ["a", "b"]
 
@@ -139,16 +142,16 @@ def test_staged_records_that_are_gone_make_nothing_visible(write: Write) -> None
     first = TopicPartition(write.staging_topic, staged[0].partition)
     write.thread.run(delete_up_to(write.thread.cluster, {first: staged[0].offset + 1}))
     with pytest.raises(StagedRecordsLostError, match=write.staging_topic):
-        write.committer().commit(staged, 0)
-    write.committer().commit(write.stage("c"), 0)
+        write.committer().commit(staged, Numbered(0))
+    write.committer().commit(write.stage("c"), Numbered(0))
     assert write.visible() == ["c"]
 
 
 def test_other_records_at_the_same_offset_are_not_taken_for_the_staged_ones(write: Write) -> None:
     (staged,) = write.stage("a")
     with pytest.raises(StagedRecordsLostError):
-        write.committer().commit([staged._replace(crc=staged.crc ^ 1)], 0)
-    write.committer().commit([staged], 0)
+        write.committer().commit([staged._replace(crc=staged.crc ^ 1)], Numbered(0))
+    write.committer().commit([staged], Numbered(0))
     assert write.visible() == ["a"]
 
 
@@ -157,9 +160,21 @@ def test_a_commit_that_is_overtaken_starts_anew(write: Write) -> None:
     staged = write.stage(*(f"{i:02}" for i in range(20)))
     other = ClusterThread(ClusterAddress(write.bootstrap, DEFAULT_SETTINGS))
     rival = Committer(other, write.application_id, write.staging_topic, TIMEOUT_MS)
-    at_once = threading.Thread(target=rival.commit, args=(staged, 0))
+    at_once = threading.Thread(target=rival.commit, args=(staged, Numbered(0)))
     at_once.start()
-    write.committer().commit(staged, 0)
+    write.committer().commit(staged, Numbered(0))
     at_once.join()
     other.close()
     assert write.visible() == [f"{i:02}" for i in range(20)]
+
+
+def test_a_state_is_left_once_and_from_where_the_write_began(write: Write) -> None:
+    write.committer().commit(write.stage("a"), Transition("", "one"))
+    write.committer().commit(write.stage("a"), Transition("", "one"))
+    with pytest.raises(StaleStateError, match="the state is one where none was expected"):
+        write.committer().commit(write.stage("b"), Transition("", "two"))
+    write.committer().commit(write.stage("c"), Transition("one", "two"))
+    assert write.visible() == ["a", "c"]
+    note = write.committer().find_note()
+    assert note is not None
+    assert note.metadata == "two"

@@ -139,7 +139,11 @@ def test_at_least_once_writes_without_staging(
         ("overwrite", {"topic": "t"}, "a topic cannot be overwritten"),
         ("append", {}, "column topic: is missing, and so is the option topic"),
         ("append", {"topc": "t"}, "there is no option topc; did you mean topic"),
-        ("append", {"topic": "t", "txnVersion": "1"}, "txnAppId and txnVersion belong together"),
+        (
+            "append",
+            {"topic": "t", "txnVersion": "1"},
+            "txnAppId goes with one of txnVersion and txnState",
+        ),
         (
             "append",
             {"topic": "t", "delivery.guarantee": "exactly_onc"},

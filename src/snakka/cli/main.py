@@ -30,6 +30,11 @@ COMMANDS: Final = {
         "snakka.cli.configs", "configs", "Show and change settings of topics, brokers and groups."
     ),
     "cluster": Lazy("snakka.cli.cluster", "cluster", "Show what a cluster consists of."),
+    "pipeline": Lazy(
+        "snakka.cli.pipeline",
+        "pipeline",
+        "Turn topics into tables, each record once, as a file declares it.",
+    ),
     "logs": Lazy(
         "snakka.cli.logs",
         "logs",

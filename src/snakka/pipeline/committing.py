@@ -26,6 +26,7 @@ from snakka.pipeline.fetching import ReadRules, read_batches
 from snakka.pipeline.offsets import OffsetRange, Offsets
 from snakka.pipeline.producing import produce
 from snakka.pipeline.staging import Staged
+from snakka.pipeline.versions import Version
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.records.batch import Batch
 
@@ -34,7 +35,6 @@ _LOG: Final = logging.getLogger(__name__)
 SINK_PREFIX: Final = "snakka-sink-"
 ATTEMPTS: Final = 10
 IN_FLIGHT_MAX: Final = 16  # batches, each to another partition
-NONE_COMMITTED: Final = -1
 _RULES: Final = ReadRules(is_read_committed=False, fail_on_data_loss=True)
 
 # Somebody else, or a time-out, ended this attempt's transaction: the next one may do better.
@@ -65,7 +65,7 @@ class Committer:
         self._group = GroupMember(self._id)
         self._timeout_ms = timeout_ms
 
-    def commit(self, staged: Sequence[Staged], version: int) -> Offsets:
+    def commit(self, staged: Sequence[Staged], version: Version) -> Offsets:
         """Makes the records visible, unless they are; how far the staging topic is done with."""
         for left in reversed(range(ATTEMPTS)):
             try:
@@ -73,20 +73,26 @@ class Committer:
             except ClientError as error:
                 if not left or not _may_pass(error):
                     raise
-                _LOG.warning("%s: version %d is tried again: %s", self._id, version, error)
+                _LOG.warning("%s: %s is tried again: %s", self._id, version, error)
         raise AssertionError
 
-    def _attempt(self, staged: Sequence[Staged], version: int) -> Offsets:
+    def find_note(self) -> CommittedOffset | None:
+        """What the last commit has left."""
+        work = fetch_offsets(self._thread.cluster, self._group, [self._place])
+        return self._thread.run(work).get(self._place)
+
+    def _attempt(self, staged: Sequence[Staged], version: Version) -> Offsets:
         transactions = Transactions(self._thread.cluster, self._id, self._timeout_ms)
         identity = self._thread.run(transactions.initialize())
         # Only now: whoever could have committed it is fenced.
-        if self._committed() >= version:
+        noted = self.find_note()
+        if version.is_done(noted):
             return {}
         transactions.begin()
         copy = _Copy(self._thread, transactions, self._id, identity)
         try:
             ends = copy.run(staged, self._place.topic)
-            note = {self._place: CommittedOffset(version)}
+            note = {self._place: version.note(noted)}
             self._thread.run(transactions.send_offsets(note, self._group))
         except Exception:
             self._abort(transactions, copy)
@@ -101,12 +107,6 @@ class Committer:
         with suppress(ClientError):
             transactions.stop_writing(is_committed=False)
             self._thread.run(transactions.end(is_committed=False))
-
-    def _committed(self) -> int:
-        """The last version that is committed."""
-        work = fetch_offsets(self._thread.cluster, self._group, [self._place])
-        found = self._thread.run(work).get(self._place)
-        return NONE_COMMITTED if found is None else found.offset
 
 
 class _Copy:

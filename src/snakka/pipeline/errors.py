@@ -29,6 +29,16 @@ class StagedRecordsLostError(Exception):
         )
 
 
+class StaleStateError(Exception):
+    """An application of the sink is not in the state that a write began at: nothing was written."""
+
+    def __init__(self, expected: str, found: str) -> None:
+        super().__init__(
+            f"the state is {found or 'none'} where {expected or 'none'} was expected: somebody else"
+            " is writing under the same txnAppId. Nothing was written"
+        )
+
+
 class StaleCommitError(Exception):
     """Somebody else has moved the table's offsets: nothing was added."""
 
@@ -36,4 +46,14 @@ class StaleCommitError(Exception):
         super().__init__(
             f"{table} holds other offsets of the pipeline {pipeline} than this run began at:"
             " another run of it is writing. Nothing was added; stop one of the two"
+        )
+
+
+class RejectedRecordError(Exception):
+    """A record that cannot be decoded or fails a check, where no dead-letter topic is declared."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(
+            f"{where}: {reason}. Nothing from here on was written; a dead_letter_topic takes such"
+            " records, and lets the others pass"
         )

@@ -67,6 +67,13 @@ class Given:
         return replace(DEFAULT_SETTINGS, **changed)  # type: ignore[arg-type]
 
 
+def client_options(options: Mapping[str, str]) -> dict[str, str]:
+    """Those that every source and sink has: which servers, and the settings of a client."""
+    names = {"bootstrap.servers", *_CLIENT_SETTINGS}
+    plain = {name.lower().removeprefix(KAFKA_PREFIX): text for name, text in options.items()}
+    return {name: text for name, text in plain.items() if name in names}
+
+
 def positive(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise ValueError("is not a whole number above zero")

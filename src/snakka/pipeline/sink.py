@@ -32,7 +32,9 @@ checkpoint is a new query, and writes anew whatever its source reads anew.
 
 A batch write is one version of an application that ends with it, so its staging topic goes at the
 end; with `txnAppId` and `txnVersion` it is repeatable just as a micro-batch is, which is what a
-function of `foreachBatch` wants. In mode at-least-once tasks write to the topic at once.
+function of `foreachBatch` wants. With `txnState` it is a step from one state to the next, for those
+who keep more than a number there: how far they are in their sources. In mode at-least-once tasks
+write to the topic at once.
 """
 
 import logging
@@ -66,13 +68,14 @@ from snakka.pipeline.staging import (
     delete_up_to,
     ensure_topic,
 )
+from snakka.pipeline.versions import Numbered, Version
 from snakka.protocol.records.batch import BatchHeader
 
 _LOG: Final = logging.getLogger(__name__)
 
 QUERY_ID: Final = "sql.streaming.queryId"
 BATCH_ID: Final = "streaming.sql.batchId"
-ONLY_VERSION: Final = 0
+ONLY_VERSION: Final = Numbered(0)
 
 
 class Written(WriterCommitMessage):
@@ -115,7 +118,7 @@ class _Writer:
             sending.send(rest)
         return Written(application_id, sending.finish())
 
-    def _commit(self, messages: Sequence[Any], version: int, *, is_last: bool) -> None:
+    def _commit(self, messages: Sequence[Any], version: Version, *, is_last: bool) -> None:
         """The driver: everything that the tasks have staged becomes visible at once."""
         application_id = messages[0].application_id
         topic = STAGING_PREFIX + application_id
@@ -146,7 +149,7 @@ class StreamWriter(_Writer, DataSourceStreamArrowWriter):
         return self._write(iterator, query_id)
 
     def commit(self, messages: list[Any], batchId: int) -> None:  # noqa: N803
-        self._commit(messages, batchId, is_last=False)
+        self._commit(messages, Numbered(batchId), is_last=False)
 
     def abort(self, messages: list[Any], batchId: int) -> None:  # noqa: N803
         """Nothing is visible, and what is staged goes with the next commit."""

@@ -1,7 +1,8 @@
 """What a user may ask of the sink: option names to one checked value. Pure.
 
 `topic` is that of Spark's own Kafka sink. `txnAppId` and `txnVersion` are Delta's names for the
-same thing: they make a batch write repeatable, as query and batch id make a streaming one.
+same thing: they make a batch write repeatable, as query and batch id make a streaming one. Instead
+of a version an application may have a state: a write leads from `txnPreviousState` to `txnState`.
 """
 
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from typing import Final
 from snakka.client.settings import ClientSettings
 from snakka.pipeline.errors import OptionError
 from snakka.pipeline.option_values import Given, one_of, positive, size_bytes
+from snakka.pipeline.versions import Numbered, Transition, Version
 from snakka.protocol.records.compression import Compression
 
 DEFAULT_BATCH_BYTES: Final = 512 << 10
@@ -28,6 +30,8 @@ SINK_OPTIONS: Final = (
     "topic",
     "transaction.timeout.ms",
     "txnAppId",
+    "txnPreviousState",
+    "txnState",
     "txnVersion",
 )
 
@@ -41,7 +45,7 @@ class SinkOptions:
     compression: Compression
     batch_bytes: int
     transaction_timeout_ms: int
-    application: tuple[str, int] | None
+    application: tuple[str, Version] | None
 
 
 def read_sink_options(options: Mapping[str, str]) -> SinkOptions:
@@ -64,12 +68,17 @@ def read_sink_options(options: Mapping[str, str]) -> SinkOptions:
     )
 
 
-def _read_application(given: Given) -> tuple[str, int] | None:
-    if "txnAppId" not in given and "txnVersion" not in given:
+def _read_application(given: Given) -> tuple[str, Version] | None:
+    named = {each for each in ("txnAppId", "txnVersion", "txnState") if each in given}
+    if not named:
         return None
-    if "txnAppId" not in given or "txnVersion" not in given:
-        raise OptionError("the options txnAppId and txnVersion belong together")
-    return given.required("txnAppId"), given.read("txnVersion", _version, 0)
+    if "txnAppId" not in named or len(named) != 2:
+        raise OptionError("the option txnAppId goes with one of txnVersion and txnState")
+    application_id = given.required("txnAppId")
+    if "txnState" in named:
+        previous = given.read("txnPreviousState", str, "")
+        return application_id, Transition(previous, given.required("txnState"))
+    return application_id, Numbered(given.read("txnVersion", _version, 0))
 
 
 def _version(text: str) -> int:
