@@ -36,7 +36,7 @@ from snakka.pipeline.tables.file_table import Shape, Version
 from snakka.pipeline.tables.files import delete
 from snakka.pipeline.tables.packing import Sized
 from snakka.pipeline.tables.progress import check_step
-from snakka.pipeline.tables.schema import check_partitioning, evolve, to_arrow
+from snakka.pipeline.tables.schema import check_partitioning, evolve, relax, to_arrow
 from snakka.pipeline.tables.statistics import delta_statistics
 from snakka.pipeline.tables.table import Step, Swept, TableOptions
 from snakka.pipeline.tables.writing import DataFile, Layout
@@ -265,9 +265,9 @@ def _stored(table: DeltaTable, pipeline: str) -> Offsets | None:
 def _schema(table: DeltaTable) -> StructType:
     schema = StructType.fromJson(json.loads(table.schema().to_json()))
     for each in schema:
-        if not each.nullable or each.metadata:
-            raise SchemaError(f"column {each.name}: rows are not checked for what it asks of them")
-    return evolve(StructType([]), schema, widens=False)
+        if each.metadata:
+            raise SchemaError(f"column {each.name}: asks for {sorted(each.metadata)}")
+    return relax(schema)
 
 
 def _live(table: DeltaTable) -> list[dict[str, Any]]:

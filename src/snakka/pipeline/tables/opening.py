@@ -17,6 +17,7 @@ DEFAULT_FORMAT: Final = "delta"
 # Imported on use: each asks for a library of its own.
 _LOGS: Final = {
     "delta": ("snakka.pipeline.tables.delta", "DeltaLog"),
+    "iceberg": ("snakka.pipeline.tables.iceberg", "IcebergLog"),
 }
 FORMATS: Final = tuple(_LOGS)
 _FILE_SCHEME: Final = "file://"

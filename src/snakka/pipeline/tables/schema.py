@@ -42,6 +42,14 @@ def evolve(table: T.StructType, rows: T.StructType, *, widens: bool) -> T.Struct
     return T.StructType(_merge_fields(table.fields, rows.fields, "", widens))
 
 
+def relax(table: T.StructType) -> T.StructType:
+    """The schema of a table as it is stored, which somebody else may have made."""
+    for each in table:
+        if not each.nullable:
+            raise SchemaError(f"column {each.name}: must not be null, which is not checked here")
+    return evolve(T.StructType([]), table, widens=False)
+
+
 def check_partitioning(schema: T.StructType, partition_by: Sequence[str]) -> None:
     """Whether these columns can say which partition of the table a row belongs to."""
     columns = {each.name: each.dataType for each in schema.fields}
