@@ -21,6 +21,7 @@ _AT_LEAST: Final = 1000
 class Load(Protocol):
     needs_files: ClassVar[bool]  # of peers that keep what they are given in files
     for_raw: ClassVar[bool]  # the raw loop can take it, too
+    starts_another: ClassVar[bool]  # beside the one that runs
 
     def run(self, broker: Running, scale: float) -> Figures: ...
 
@@ -28,6 +29,7 @@ class Load(Protocol):
 class OnBroker:
     needs_files: ClassVar[bool] = False
     for_raw: ClassVar[bool] = False
+    starts_another: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, slots=True)

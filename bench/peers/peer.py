@@ -17,6 +17,7 @@ class Peer(Protocol):
     name: str
     settings: str
     keeps_files: bool  # what it is given lies in files, and outlives it
+    has_fixed_ports: bool  # so that two of them cannot run at a time
     is_broker: bool  # not the raw loop, which answers a few requests of one program
 
     def install(self) -> str:

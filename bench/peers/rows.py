@@ -43,6 +43,8 @@ class Row:
     def takes(self, peer: Peer) -> bool:
         if not peer.is_broker and not self.load.for_raw:
             return False
+        if peer.has_fixed_ports and self.load.starts_another:
+            return False
         return peer.keeps_files or not self.load.needs_files
 
 
@@ -172,13 +174,13 @@ GROWTH: Final = (
             "partitions",
             f"{count:,}",
             Partitions(count),
-            (f.CREATE, f.METADATA, f.PRODUCE, f.FETCH, f.MEMORY, f.EACH, f.START),
+            (f.CREATE, f.METADATA, f.PRODUCE, f.FETCH, f.MEMORY, f.RESTART),
             at=count,
         )
         for count in (10, 1_000, 10_000)
     ),
     *(
-        Row("connections", f"{count:,}", Connections(count), (f.EACH, f.P99), at=count)
+        Row("connections", f"{count:,}", Connections(count), (f.MEMORY, f.P99), at=count)
         for count in (1_000, 5_000)
     ),
     *(

@@ -37,6 +37,7 @@ class Kafka:
     settings = "the JVM's options and server.properties of the distribution (1 GiB heap, G1)"
     keeps_files = True
     is_broker = True
+    has_fixed_ports = False
 
     def install(self) -> str:
         try:

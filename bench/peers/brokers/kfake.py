@@ -16,6 +16,7 @@ class Kfake:
     settings = "defaults; one broker, everything in memory"
     keeps_files = False
     is_broker = True
+    has_fixed_ports = False
 
     def install(self) -> str:
         _program()

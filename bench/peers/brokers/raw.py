@@ -14,6 +14,7 @@ class Raw:
     settings = "none: a loop of system calls in C that checks and remembers nothing"
     keeps_files = True
     is_broker = False
+    has_fixed_ports = False
 
     def install(self) -> str:
         raw_server()

@@ -16,6 +16,7 @@ class Snakka:
     settings = "defaults: `snakka serve`"
     keeps_files = True
     is_broker = True
+    has_fixed_ports = False
 
     def install(self) -> str:
         return distribution("snakka").version

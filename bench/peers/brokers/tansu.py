@@ -14,6 +14,7 @@ class Tansu:
     settings = "release build; the default storage, memory"
     keeps_files = False
     is_broker = True
+    has_fixed_ports = False
 
     def install(self) -> str:
         _program()
