@@ -25,6 +25,7 @@ from snakka.protocol.messages.describe_quorum import (
     DescribeQuorumResponse,
     RequestPartitionData,
     RequestTopicData,
+    ResponsePartitionData,
 )
 from snakka.quorum.replies import TOPIC
 from tests.compat.java_oracle import classpath
@@ -146,8 +147,8 @@ async def _describe(address: Address) -> DescribeQuorumResponse:
         connection.close()
 
 
-def find_leader(nodes: Sequence[NodeProcess]) -> tuple[int, int] | None:
-    """The id and the epoch of a leader that has committed, as it says itself."""
+def describe_quorum(nodes: Sequence[NodeProcess]) -> ResponsePartitionData | None:
+    """What a leader that has committed says of its quorum; None where there is none."""
     for node in nodes:
         if node.process is None:
             continue
@@ -157,8 +158,14 @@ def find_leader(nodes: Sequence[NodeProcess]) -> tuple[int, int] | None:
             continue
         partition = answer.topics[0].partitions[0]
         if partition.error_code == 0 and partition.high_watermark > 0:
-            return partition.leader_id, partition.leader_epoch
+            return partition
     return None
+
+
+def find_leader(nodes: Sequence[NodeProcess]) -> tuple[int, int] | None:
+    """The id and the epoch of a leader that has committed, as it says itself."""
+    partition = describe_quorum(nodes)
+    return None if partition is None else (partition.leader_id, partition.leader_epoch)
 
 
 def wait_for_leader(
@@ -176,20 +183,14 @@ def wait_for_leader(
 
 def lag_of(nodes: Sequence[NodeProcess], replica_id: int) -> int | None:
     """How many records of the leader a replica lacks; None where nobody knows."""
-    for node in nodes:
-        if node.process is None:
-            continue
-        try:
-            answer = asyncio.run(_describe(Address("127.0.0.1", node.controller_port)))
-        except ClientError:
-            continue
-        partition = answer.topics[0].partitions[0]
-        if partition.error_code == 0:
-            replicas = [*partition.current_voters, *partition.observers]
-            ends = {each.replica_id: each.log_end_offset for each in replicas}
-            own = ends.get(partition.leader_id, 0)
-            return own - ends[replica_id] if ends.get(replica_id, -1) >= 0 else None
-    return None
+    partition = describe_quorum(nodes)
+    if partition is None:
+        return None
+    # A voter's former self, which had another directory, is among the observers for a while.
+    replicas = [*partition.observers, *partition.current_voters]
+    ends = {each.replica_id: each.log_end_offset for each in replicas}
+    own = ends.get(partition.leader_id, 0)
+    return own - ends[replica_id] if ends.get(replica_id, -1) >= 0 else None
 
 
 def wait_until_caught_up(nodes: Sequence[NodeProcess], replica_id: int) -> None:

@@ -21,6 +21,18 @@ from tests.metadata.making import register
 INVALID = ErrorCode.INVALID_UPDATE_VERSION
 
 
+class Kraft:
+    """A quorum whose voters support the next version, or do not."""
+
+    def __init__(self, version: int = 0, reason: str | None = None) -> None:
+        self.kraft_version = version
+        self._reason = reason
+
+    def check_kraft_version(self, version: int) -> None:
+        if self._reason is not None:
+            raise ValueError(self._reason)
+
+
 def broker(**highest: int) -> RegisterBrokerRecord:
     registration = register(1)
     registration.features[:] = [
@@ -39,6 +51,7 @@ def update(
     *updates: tuple[str, int],
     kind: int = UpgradeType.UPGRADE,
     validate_only: bool = False,
+    kraft: Kraft | None = None,
 ) -> tuple[int, str | None]:
     asked = UpdateFeaturesRequest(
         feature_updates=[
@@ -49,7 +62,7 @@ def update(
         ],
         validate_only=validate_only,
     )
-    response = cluster.decide(update_features(cluster.view, asked))
+    response = cluster.decide(update_features(cluster.view, asked, kraft or Kraft()))
     return response.error_code, response.error_message
 
 
@@ -111,7 +124,9 @@ def test_nothing_changes_when_it_only_validates() -> None:
         ("metadata.version", 20, 1, "Can't downgrade the version of this feature without setting"
          " the upgrade type to either safe or unsafe downgrade."),
         ("metadata.version", 23, 2, "Can't downgrade to a newer version."),
-        ("kraft.version", 1, 1, "Local controller 1 does not support this feature."),
+        ("kraft.version", 2, 1, "Local controller 1 only supports versions 0-1"),
+        ("kraft.version", 1, 2, "Can't downgrade to a newer version."),
+        ("kraft.version", 0, 3, "Can't downgrade the version of this feature."),
         ("eligible.leader.replicas.version", 1, 1, "eligible.leader.replicas.version could not be"
          " set to 1 because it depends on metadata.version level 23"),
     ],
@@ -119,6 +134,20 @@ def test_nothing_changes_when_it_only_validates() -> None:
 def test_refused(name: str, level: int, kind: int, reason: str) -> None:
     message = f"Invalid update version {level} for feature {name}. {reason}"
     assert update(at(22), (name, level), kind=kind) == (INVALID, message)
+
+
+def test_the_quorum_has_its_own_say_about_its_version() -> None:
+    cluster, kraft = at(22), Kraft(reason="not all of the voters support it")
+    assert update(cluster, ("kraft.version", 1)) == (0, None)
+    assert "kraft.version" not in cluster.view.image.features
+    assert update(cluster, ("kraft.version", 1), kraft=kraft) == (
+        INVALID,
+        "not all of the voters support it",
+    )
+    assert update(cluster, ("kraft.version", 0), kraft=Kraft(1))[1] == (
+        "Invalid update version 0 for feature kraft.version. Can't downgrade the version of this"
+        " feature without setting the upgrade type to either safe or unsafe downgrade."
+    )
 
 
 def test_what_a_node_does_not_support_is_refused() -> None:

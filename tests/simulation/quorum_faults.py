@@ -4,6 +4,7 @@ Leaders are hit more often than chance would: it is their absence that is intere
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -11,7 +12,9 @@ from snakka.protocol.messages.add_raft_voter import AddRaftVoterRequest, Listene
 from snakka.protocol.messages.remove_raft_voter import RemoveRaftVoterRequest
 from snakka.protocol.schema import Request
 from snakka.protocol.types import Uuid, random_uuid
+from snakka.quorum.kraft_upgrade import KraftUpgradeError
 from snakka.quorum.quorum import LocalReplica
+from snakka.quorum.replica import QuorumReplica
 from snakka.quorum.voters import ReplicaKey
 from tests.simulation.quorum_cluster import ADMIN, CLUSTER_ID, QuorumCluster
 from tests.simulation.quorum_node import Packet, SimulatedNode
@@ -43,6 +46,7 @@ class QuorumFaults:
             self._shut_down: 1,
             self._change_voters: self.voter_changes * dynamic,
             self._lose_disk: dynamic,
+            self._upgrade: 2 * (1 - dynamic),
         }
         (fault,) = self.cluster.rng.choices(list(faults), list(faults.values()))
         fault()
@@ -141,6 +145,12 @@ class QuorumFaults:
             return
         self.cluster.network.send(ADMIN, leaders[0].name, Packet((0, 0), request))
 
+    def _upgrade(self) -> None:
+        """An administrator has configured voters written into the log."""
+        for leader in self.cluster.find_leaders():
+            with suppress(KraftUpgradeError):
+                leader.do("writes its voters", _write_voters)
+
     def _lose_disk(self) -> None:
         """A node comes back under a new directory id; only once, as a majority has to keep its."""
         node = self._find_node(is_up=False)
@@ -153,6 +163,10 @@ class QuorumFaults:
             return
         self.lost = node.local.key
         self.cluster.add_node(with_empty_disk(node, random_uuid(self.cluster.rng)))
+
+
+def _write_voters(replica: QuorumReplica, now_ms: int) -> None:
+    replica.upgrade_kraft_version(1, now_ms)
 
 
 def with_empty_disk(node: SimulatedNode, directory_id: Uuid) -> SimulatedNode:

@@ -3,7 +3,8 @@
 A level rises only to what every node supports, and falls only when the sender says so, and not
 past records that could not be read any more.
 
-Not here: `kraft.version`, which is the quorum's own.
+Not here: writing `kraft.version`, which is the quorum's own; the record that stands for it here
+changes nothing, and is waited for.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,7 @@ from typing import Final
 
 from snakka.controller.alter_configs import MIN_ISR
 from snakka.controller.decision import Decision, RefusedError
+from snakka.controller.ports import KraftVersion
 from snakka.controller.view import View
 from snakka.metadata.keys import ConfigResource, ConfigType
 from snakka.metadata.versions import (
@@ -25,7 +27,7 @@ from snakka.metadata.versions import (
 )
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.internal.kinds import MetadataRecord
-from snakka.protocol.internal.metadata import ConfigRecord, FeatureLevelRecord
+from snakka.protocol.internal.metadata import ConfigRecord, FeatureLevelRecord, NoOpRecord
 from snakka.protocol.messages.update_features import (
     FeatureUpdateKey,
     UpdatableFeatureResult,
@@ -42,16 +44,16 @@ class UpgradeType(IntEnum):
     UNSAFE_DOWNGRADE = 3
 
 
-def update_features(view: View, request: UpdateFeaturesRequest) -> Decision[UpdateFeaturesResponse]:
+def update_features(
+    view: View, request: UpdateFeaturesRequest, kraft: KraftVersion
+) -> Decision[UpdateFeaturesResponse]:
     records: list[MetadataRecord] = []
     proposed = {**view.image.features}
     proposed |= {each.feature: each.max_version_level for each in request.feature_updates}
     try:
         for update in request.feature_updates:
-            _check(view, update, proposed)
-            records.append(
-                FeatureLevelRecord(name=update.feature, feature_level=update.max_version_level)
-            )
+            _check(view, update, proposed, kraft)
+            records.append(_record(update))
     except RefusedError as refused:
         return Decision(
             UpdateFeaturesResponse(
@@ -70,10 +72,20 @@ def update_features(view: View, request: UpdateFeaturesRequest) -> Decision[Upda
     return Decision(response, [] if request.validate_only else records)
 
 
-def _check(view: View, update: FeatureUpdateKey, proposed: Mapping[str, int]) -> None:
+def _record(update: FeatureUpdateKey) -> MetadataRecord:
+    if update.feature == KRAFT_VERSION:
+        return NoOpRecord()
+    return FeatureLevelRecord(name=update.feature, feature_level=update.max_version_level)
+
+
+def _check(
+    view: View, update: FeatureUpdateKey, proposed: Mapping[str, int], kraft: KraftVersion
+) -> None:
     name, level = update.feature, update.max_version_level
     kind = UpgradeType.SAFE_DOWNGRADE if update.allow_downgrade else update.upgrade_type
     current = view.image.features.get(name, 0)
+    if name == KRAFT_VERSION:
+        current = kraft.kraft_version
     reason = None
     if kind not in list(UpgradeType):
         reason = "The controller does not support the given upgrade type."
@@ -88,6 +100,8 @@ def _check(view: View, update: FeatureUpdateKey, proposed: Mapping[str, int]) ->
         )
     elif level > current and kind != UpgradeType.UPGRADE:
         reason = "Can't downgrade to a newer version."
+    elif name == KRAFT_VERSION and kind != UpgradeType.UPGRADE:
+        reason = "Can't downgrade the version of this feature."
     if reason is not None:
         raise RefusedError(
             ErrorCode.INVALID_UPDATE_VERSION,
@@ -95,13 +109,15 @@ def _check(view: View, update: FeatureUpdateKey, proposed: Mapping[str, int]) ->
         )
     if name == METADATA_VERSION:
         _check_metadata_version(view, level, kind)
+    elif name == KRAFT_VERSION:
+        _check_kraft_version(kraft, level)
     else:
         _check_dependencies(name, level, proposed)
 
 
 def _unsupported(view: View, name: str, level: int) -> Iterator[str]:
     """What nodes say against it."""
-    local = _OFF if name == KRAFT_VERSION else SUPPORTED_FEATURES.get(name, _OFF)
+    local = SUPPORTED_FEATURES.get(name, _OFF)
     yield from _reason(f"Local controller {view.settings.node_id}", local, level)
     for broker in view.image.brokers.values():
         yield from _reason(f"Broker {broker.broker_id}", broker.features.get(name, _OFF), level)
@@ -149,6 +165,13 @@ def _check_metadata_version(view: View, level: int, kind: int) -> None:
             ErrorCode.INVALID_UPDATE_VERSION,
             f"Unsupported metadata.version downgrade from {current} to {version}. {reason}",
         )
+
+
+def _check_kraft_version(kraft: KraftVersion, level: int) -> None:
+    try:
+        kraft.check_kraft_version(level)
+    except ValueError as invalid:
+        raise RefusedError(ErrorCode.INVALID_UPDATE_VERSION, str(invalid)) from None
 
 
 def _check_dependencies(name: str, level: int, proposed: Mapping[str, int]) -> None:

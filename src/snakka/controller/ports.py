@@ -1,10 +1,20 @@
-"""What decisions need of the configuration's definitions, which are not the controller's."""
+"""What decisions need of what is not the controller's: definitions of configuration, the quorum."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from snakka.metadata.keys import ConfigResource
 from snakka.protocol.messages.create_topics import CreatableTopicConfigs
+
+
+class KraftVersion(Protocol):
+    """The feature level that is the quorum's own: `kraft.version`."""
+
+    @property
+    def kraft_version(self) -> int: ...
+
+    def check_kraft_version(self, version: int) -> None:
+        """Raises ValueError, with Kafka's message, when the quorum cannot have that version."""
 
 
 class ConfigRules(Protocol):

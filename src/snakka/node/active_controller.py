@@ -109,8 +109,8 @@ class ActiveController:
     async def _command(self, request: Request, version: int, sender: Sender | None) -> Any:
         if self._view is None:
             raise RefusedError(ErrorCode.NOT_CONTROLLER)
-        decision = self._decide(self._view, request, version, sender)
         try:
+            decision = self._decide(self._view, request, version, sender)
             return await self._carry_out(self._view, decision)
         except NotLeaderError:
             raise RefusedError(ErrorCode.NOT_CONTROLLER) from None

@@ -29,6 +29,7 @@ from snakka.controller.reassignments import alter_reassignments, list_reassignme
 from snakka.controller.scram_credentials import alter_scram_credentials
 from snakka.controller.sessions import BrokerSessions
 from snakka.controller.view import View
+from snakka.metadata.versions import KRAFT_VERSION
 from snakka.node.quorum_driver import QuorumDriver
 from snakka.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from snakka.protocol.messages.alter_client_quotas import AlterClientQuotasRequest
@@ -80,7 +81,11 @@ def _register(view: View, asked: Asked) -> Decision[Any]:
 
 def _update_features(view: View, asked: Asked) -> Decision[Any]:
     view.settings = replace(view.settings, quorum_ids=asked.quorum.voter_ids)
-    return update_features(view, asked.request)
+    decision = update_features(view, asked.request, asked.quorum)
+    for update in asked.request.feature_updates if decision.records else ():
+        if update.feature == KRAFT_VERSION:
+            asked.quorum.upgrade_kraft_version(update.max_version_level)
+    return decision
 
 
 def _by_view(decide: Callable[[View, Any], Decision[Any]]) -> Decide:

@@ -126,7 +126,11 @@ class QuorumDriver:
 
     @property
     def facts(self) -> QuorumFacts:
-        return QuorumFacts(self._replica.leader_id, self._replica.kraft_version)
+        return QuorumFacts(self._replica.leader_id, self.kraft_version)
+
+    @property
+    def kraft_version(self) -> int:
+        return self._replica.kraft_version
 
     @property
     def voter_ids(self) -> frozenset[int]:
@@ -164,6 +168,15 @@ class QuorumDriver:
         self._submissions.append(_Submission(submitted.last_offset, submitted.epoch, done))
         self._after_event()
         return done
+
+    def check_kraft_version(self, version: int) -> None:
+        """Raises KraftUpgradeError unless the quorum can have this kraft.version."""
+        self._replica.check_kraft_version(version)
+
+    def upgrade_kraft_version(self, version: int) -> None:
+        """In force once the next submission is committed."""
+        self._replica.upgrade_kraft_version(version, self._now_ms())
+        self._after_event()
 
     def _after_event(self) -> None:
         """Does what the core asks for, until it asks for nothing more."""

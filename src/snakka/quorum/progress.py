@@ -37,6 +37,14 @@ class Progress:
         self.end_offset = offset
 
 
+def _find(known: dict[ReplicaKey, Progress], key: ReplicaKey) -> Progress | None:
+    """That replica's, which may have been known by its id alone."""
+    found = known.get(key) or known.get(ReplicaKey(key.id))
+    if found is not None:
+        found.key = key
+    return found
+
+
 @dataclass(slots=True)
 class Replicas:
     """The voters, and the observers that fetch."""
@@ -52,8 +60,8 @@ class Replicas:
         """Goes by another set of voters. What is known of a replica stays known."""
         known = {**self.observers, **self.voters}
         before = self.voters
-        self.voters = {key: known.get(key) or Progress(key) for key in sorted(voters.keys)}
-        gone = {key: progress for key, progress in before.items() if key not in self.voters}
+        self.voters = {key: _find(known, key) or Progress(key) for key in sorted(voters.keys)}
+        gone = {p.key: p for p in before.values() if p.key not in self.voters}
         left = {k: v for k, v in self.observers.items() if k not in self.voters}
         self.observers = {**left, **gone}
 

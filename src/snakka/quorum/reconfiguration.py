@@ -5,7 +5,8 @@ is committed, so that no two majorities can miss each other. A new voter must su
 kraft.version, which its ApiVersions answer tells, and be caught up, for which it is waited. A
 leader that is removed leads until that is committed, without counting itself, and resigns.
 
-Not here: how a replica asks to be added or updated (roles/follower.py, roles/observer.py).
+Not here: how a replica asks to be added or updated (roles/follower.py, roles/observer.py), how the
+voters come into the log (kraft_upgrade.py).
 """
 
 from snakka.protocol.error_codes import ErrorCode
@@ -15,6 +16,7 @@ from snakka.protocol.messages.remove_raft_voter import RemoveRaftVoterRequest
 from snakka.protocol.messages.update_raft_voter import UpdateRaftVoterRequest
 from snakka.protocol.types import ZERO_UUID
 from snakka.quorum.control_records import control_batch, voters_record
+from snakka.quorum.kraft_upgrade import note_configured_voter
 from snakka.quorum.peers import PendingRequest
 from snakka.quorum.quorum import Quorum
 from snakka.quorum.ready import Inbound
@@ -172,11 +174,13 @@ def _update(quorum: Quorum, request: UpdateRaftVoterRequest, now_ms: int) -> Err
     voter = Voter(key, _endpoints(request), versions)
     if key.id < 0 or key.directory_id == ZERO_UUID or find_voter_node(quorum, voter) is None:
         return ErrorCode.INVALID_REQUEST
+    if quorum.history.kraft_version not in versions:
+        return ErrorCode.INVALID_REQUEST
+    if not quorum.history.is_dynamic and isinstance(quorum.role, Leader):
+        return note_configured_voter(quorum, quorum.role, voter)
     error, _ = _check_change(quorum)
     if error is not ErrorCode.NONE:
         return error
-    if quorum.history.kraft_version not in versions:
-        return ErrorCode.INVALID_REQUEST
     voters = quorum.voters.with_updated(voter)
     if voters is None:
         return ErrorCode.VOTER_NOT_FOUND

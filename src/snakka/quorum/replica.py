@@ -28,7 +28,10 @@ from snakka.protocol.messages.end_quorum_epoch import (
 from snakka.protocol.messages.fetch import FetchRequest, FetchResponse
 from snakka.protocol.messages.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse
 from snakka.protocol.messages.remove_raft_voter import RemoveRaftVoterRequest
-from snakka.protocol.messages.update_raft_voter import UpdateRaftVoterRequest
+from snakka.protocol.messages.update_raft_voter import (
+    UpdateRaftVoterRequest,
+    UpdateRaftVoterResponse,
+)
 from snakka.protocol.messages.vote import VoteRequest, VoteResponse
 from snakka.protocol.records.builder import build_batch
 from snakka.protocol.records.record import Record
@@ -42,6 +45,7 @@ from snakka.quorum.epochs import (
     handle_end_response,
 )
 from snakka.quorum.following import handle_fetch_response
+from snakka.quorum.kraft_upgrade import find_upgraded_voters, upgrade
 from snakka.quorum.peers import PendingRequest
 from snakka.quorum.ports import OffsetAndEpoch
 from snakka.quorum.quorum import Quorum
@@ -53,7 +57,7 @@ from snakka.quorum.reconfiguration import (
     handle_remove,
     handle_update,
 )
-from snakka.quorum.role import Leader, Resigned, Role, Unattached
+from snakka.quorum.role import Follower, Leader, Resigned, Role, Unattached
 from snakka.quorum.roles import poll
 from snakka.quorum.serving import handle_fetch
 from snakka.quorum.snapshot_fetching import handle_fetch_snapshot_response
@@ -169,8 +173,7 @@ class QuorumReplica:
     def submit(self, values: Sequence[bytes], now_ms: int) -> Submitted:
         """Appends records as one batch: all of them will be there, or none."""
         quorum = self._quorum
-        if not isinstance(quorum.role, Leader):
-            raise NotLeaderError
+        self._lead()
         offset = quorum.log.end.offset
         records = [Record(offset + i, now_ms, None, value) for i, value in enumerate(values)]
         batch = build_batch(records, leader_epoch=quorum.epoch)
@@ -181,6 +184,20 @@ class QuorumReplica:
         quorum.append(batch)
         self._advance(now_ms)
         return Submitted(offset, records[-1].offset, quorum.epoch)
+
+    def check_kraft_version(self, version: int) -> None:
+        """Raises KraftUpgradeError unless the log may go on with this kraft.version."""
+        find_upgraded_voters(self._quorum, self._lead(), version)
+
+    def upgrade_kraft_version(self, version: int, now_ms: int) -> None:
+        """Writes it, and the voters; nothing where it is in force."""
+        upgrade(self._quorum, self._lead(), version, now_ms)
+        self._advance(now_ms)
+
+    def _lead(self) -> Leader:
+        if not isinstance(self._quorum.role, Leader):
+            raise NotLeaderError
+        return self._quorum.role
 
     def check_snapshot(self, snapshot_id: OffsetAndEpoch) -> None:
         """Raises unless a snapshot of what is applied there may be written."""
@@ -277,5 +294,8 @@ class QuorumReplica:
                 return handle_fetch_snapshot_response(quorum, response, now_ms)
             case ApiVersionsResponse():
                 return handle_api_versions_response(quorum, pending, response)
+            case UpdateRaftVoterResponse() if isinstance(quorum.role, Follower):
+                quorum.role.has_told = response.error_code == ErrorCode.NONE
+                return True
             case _:  # of UpdateRaftVoter, AddRaftVoter, RemoveRaftVoter: the log tells the rest
                 return True

@@ -86,6 +86,7 @@ class Leader:
     fetched: set[ReplicaKey] = field(default_factory=set)  # since check quorum was last met
     parked: dict[ReplicaKey, ParkedFetch] = field(default_factory=dict)
     change: VoterChange | None = None
+    told: dict[int, Voter] = field(default_factory=dict)  # what configured voters say they are
 
 
 @dataclass(slots=True)
@@ -101,6 +102,7 @@ class Follower:
     leader_endpoints: tuple[Endpoint, ...]
     fetch_deadline_ms: int
     update_voter_at_ms: int
+    has_told: bool = False  # this leader what it is, as a configured voter
     has_fetched: bool = False  # from this leader: it was alive, so nobody else needs to lead
     download: Download | None = None
 

@@ -1,7 +1,8 @@
 """Follower: fetches from the leader, and stands for election when it hears nothing more.
 
 It fetches only what follows a synced log, because a fetch offset promises that all before it is
-durable. From time to time it fetches not but tells the leader its endpoints, if they changed.
+durable. From time to time it fetches not but tells the leader its endpoints, if they changed, or if
+the voters are not in the log.
 """
 
 from snakka.protocol.schema import Request
@@ -43,7 +44,7 @@ def _find_leader(quorum: Quorum, role: Follower) -> Node | None:
 def _next_request(quorum: Quorum, role: Follower, now_ms: int) -> Request:
     if role.update_voter_at_ms <= now_ms:
         role.update_voter_at_ms = now_ms + update_voter_period_ms(quorum)
-        request = _find_update(quorum) or find_join_request(quorum)
+        request = _find_update(quorum, role) or find_join_request(quorum)
         if request is not None:
             return request
     if role.download is not None:
@@ -51,9 +52,11 @@ def _next_request(quorum: Quorum, role: Follower, now_ms: int) -> Request:
     return fetch_request(quorum)
 
 
-def _find_update(quorum: Quorum) -> Request | None:
-    """What tells the leader that the voters record is wrong about this voter."""
-    if not quorum.history.is_dynamic or not quorum.is_voter:
+def _find_update(quorum: Quorum, role: Follower) -> Request | None:
+    """What tells the leader of this voter: what the record has wrong, or what none has."""
+    if not quorum.is_voter:
         return None
-    is_right = quorum.voters.find(quorum.local.key.id) == quorum.local.voter
+    is_right = role.has_told
+    if quorum.history.is_dynamic:
+        is_right = quorum.voters.find(quorum.local.key.id) == quorum.local.voter
     return None if is_right else update_voter_request(quorum)
