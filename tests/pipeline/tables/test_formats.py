@@ -3,8 +3,6 @@
 import datetime
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -22,10 +20,10 @@ from snakka.client.records import TopicPartition
 from snakka.pipeline.errors import OptionError, SchemaError, StaleCommitError
 from snakka.pipeline.tables.opening import FORMATS, table_for
 from snakka.pipeline.tables.table import Step, Table, TableOptions
+from tests.pipeline.tables.committer import PATIENCE_S, Committer
 from tests.pipeline.tables.writing_here import PIPELINE, WHERE, step
 
 MIB = 1 << 20
-PATIENCE_S = 120
 
 
 @pytest.fixture(params=FORMATS)
@@ -188,7 +186,7 @@ def test_another_pipeline_does_not_make_a_step_stale(
 def test_processes_that_race_add_each_step_once(table: Table, spark: SparkSession) -> None:
     end, size = 60, 2
     with ExitStack() as stack:
-        racers = [stack.enter_context(Committer(table, end, size)) for _ in range(2)]
+        racers = [stack.enter_context(Committer(table.options, end, size)) for _ in range(2)]
         for each in racers:
             each.begin()
         told = [line.split() for each in racers for line in each.finish()]
@@ -206,7 +204,7 @@ def test_what_a_killed_run_has_written_is_not_in_the_table_and_is_swept(
 ) -> None:
     table.append(numbered(spark, 0, 10), step(0, 10))
     before = files_below(table.options.location)
-    with Committer(table, 20, 10, "die") as killed:
+    with Committer(table.options, 20, 10, "die") as killed:
         killed.begin()
         killed.finish(-signal.SIGKILL)
     left = files_below(table.options.location) - before
@@ -348,7 +346,7 @@ def test_compactions_and_an_appending_process_side_by_side(
 ) -> None:
     end, size = 100, 5
     removed = 0
-    with Committer(table, end, size) as appending, ThreadPoolExecutor(2) as pool:
+    with Committer(table.options, end, size) as appending, ThreadPoolExecutor(2) as pool:
         appending.begin()
         while appending.is_running():
             if table.find_offsets(PIPELINE) is not None:
@@ -378,9 +376,15 @@ def test_upkeep_leaves_the_last_version(table: Table, spark: SparkSession) -> No
     assert offsets_of(table, spark) == Counter(range(40))
 
 
-def test_a_table_that_is_not_there_cannot_be_read(table: Table, spark: SparkSession) -> None:
-    with pytest.raises(FileNotFoundError, match=table.options.location):
-        table.read(spark)
+def test_a_table_that_is_not_there(table: Table, spark: SparkSession) -> None:
+    for act in (
+        lambda: table.read(spark),
+        lambda: table.compact(spark, MIB),
+        lambda: table.expire(later_ms()),
+        lambda: table.sweep(later_ms()),
+    ):
+        with pytest.raises(FileNotFoundError, match=f"{table.options.location}: there is no table"):
+            act()
 
 
 @contextmanager
@@ -408,42 +412,3 @@ def meanwhile(action: Callable[[], None], rows: DataFrame, directory: Path) -> I
         acting = pool.submit(act)
         yield rows.mapInArrow(hold, rows.schema)
         acting.result()
-
-
-class Committer:
-    """A process of committer.py, which waits to begin."""
-
-    def __init__(self, table: Table, end: int, size: int, *mode: str) -> None:
-        options = table.options
-        self._process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "tests.pipeline.tables.committer"),
-                *(options.format, options.location, str(end), str(size), *mode),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def __enter__(self) -> "Committer":
-        assert self._process.stdout is not None
-        assert self._process.stdout.readline() == "ready\n"
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.communicate()
-
-    def begin(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write("\n")
-        self._process.stdin.flush()
-
-    def is_running(self) -> bool:
-        return self._process.poll() is None
-
-    def finish(self, status: int = 0) -> list[str]:
-        """What it has told."""
-        told, _ = self._process.communicate(timeout=PATIENCE_S)
-        assert self._process.returncode == status
-        return told.splitlines()
