@@ -3,8 +3,6 @@
 import datetime
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -22,10 +20,10 @@ from snakka.client.records import TopicPartition
 from snakka.pipeline.errors import OptionError, SchemaError, StaleCommitError
 from snakka.pipeline.tables.opening import FORMATS, table_for
 from snakka.pipeline.tables.table import Step, Table, TableOptions
+from tests.pipeline.tables.committer import PATIENCE_S, Committer
 from tests.pipeline.tables.writing_here import PIPELINE, WHERE, step
 
 MIB = 1 << 20
-PATIENCE_S = 120
 
 
 @pytest.fixture(params=FORMATS)
@@ -125,14 +123,12 @@ def test_a_step_without_rows_moves_the_offsets(table: Table, spark: SparkSession
     assert offsets_of(table, spark) == Counter([10, 11])
 
 
-@pytest.mark.parametrize(("begin", "end"), [(0, 10), (5, 15), (11, 12)])
-def test_a_step_that_begins_elsewhere_is_refused(
-    table: Table, spark: SparkSession, begin: int, end: int
-) -> None:
+def test_a_step_that_begins_elsewhere_is_refused(table: Table, spark: SparkSession) -> None:
     table.append(numbered(spark, 0, 10), step(0, 10))
     before = files_below(table.options.location)
-    with pytest.raises(StaleCommitError, match=PIPELINE):
-        table.append(numbered(spark, begin, end), step(begin, end))
+    for begin, end in ((0, 10), (5, 15), (11, 12)):
+        with pytest.raises(StaleCommitError, match=PIPELINE):
+            table.append(numbered(spark, begin, end), step(begin, end))
     assert files_below(table.options.location) == before
     assert offsets_of(table, spark) == Counter(range(10))
 
@@ -190,7 +186,7 @@ def test_another_pipeline_does_not_make_a_step_stale(
 def test_processes_that_race_add_each_step_once(table: Table, spark: SparkSession) -> None:
     end, size = 60, 2
     with ExitStack() as stack:
-        racers = [stack.enter_context(Committer(table, end, size)) for _ in range(3)]
+        racers = [stack.enter_context(Committer(table.options, end, size)) for _ in range(2)]
         for each in racers:
             each.begin()
         told = [line.split() for each in racers for line in each.finish()]
@@ -208,7 +204,7 @@ def test_what_a_killed_run_has_written_is_not_in_the_table_and_is_swept(
 ) -> None:
     table.append(numbered(spark, 0, 10), step(0, 10))
     before = files_below(table.options.location)
-    with Committer(table, 20, 10, "die") as killed:
+    with Committer(table.options, 20, 10, "die") as killed:
         killed.begin()
         killed.finish(-signal.SIGKILL)
     left = files_below(table.options.location) - before
@@ -245,28 +241,22 @@ def test_new_columns_are_added_and_missing_ones_are_null(table: Table, spark: Sp
     ]
 
 
-@pytest.mark.parametrize(
-    ("ddl", "field"),
-    [
+def test_rows_that_do_not_fit_are_refused_by_the_name_of_the_field(
+    table: Table, spark: SparkSession
+) -> None:
+    first = "id INT, who STRUCT<name: STRING>, tags ARRAY<STRUCT<k: INT>>"
+    table.append(spark.createDataFrame([], first), step(0, 1))
+    for ddl, field in (
         ("id STRING", "id"),
         ("id INT, who STRUCT<name: BINARY>", "who.name"),
         ("id INT, tags ARRAY<STRUCT<k: DATE>>", "tags.element.k"),
         ("id INT, gap INTERVAL DAY TO SECOND", "gap"),
         ("id INT, Id INT", "Id"),
-    ],
-)
-def test_rows_that_do_not_fit_are_refused_by_the_name_of_the_field(
-    table: Table, spark: SparkSession, ddl: str, field: str
-) -> None:
-    first = "id INT, who STRUCT<name: STRING>, tags ARRAY<STRUCT<k: INT>>"
-    table.append(spark.createDataFrame([], first), step(0, 1))
-    with pytest.raises(SchemaError, match=f"^column {field}: "):
-        table.append(spark.createDataFrame([], ddl), step(1, 2))
+    ):
+        with pytest.raises(SchemaError, match=f"^column {field}: "):
+            table.append(spark.createDataFrame([], ddl), step(1, 2))
     assert table.find_offsets(PIPELINE) == {WHERE: 1}
-    assert (
-        table.read(spark).schema.simpleString()
-        == spark.createDataFrame([], first).schema.simpleString()
-    )
+    assert table.read(spark).schema == spark.createDataFrame([], first).schema
 
 
 def test_partitions(options: TableOptions, spark: SparkSession) -> None:
@@ -275,18 +265,16 @@ def test_partitions(options: TableOptions, spark: SparkSession) -> None:
     )
     days = (datetime.date(2024, 1, 1), datetime.date(1969, 12, 31), None)
     places = ("a/b=c%20{d}", "plain", "ü *?[x]", "two words", None)
-    values = [
-        Row(offset=at, day=days[at % 3], where=places[at % 5], count=-at % 2) for at in range(30)
-    ]
+    values = [Row(offset=at, day=days[at % 3], where=places[at % 5], count=-1) for at in range(30)]
     rows = spark.createDataFrame(values, "offset BIGINT, day DATE, where STRING, count BIGINT")
-    added = table.append(rows.repartition(1), step(0, 30))
-    assert added.file_count == 30
+    added = table.append(rows.coalesce(1), step(0, 30))
+    assert added.file_count == 15
     assert sorted(map(str, table.read(spark).collect())) == sorted(map(str, values))
     found = table.read(spark).where("day = DATE'1969-12-31' AND where = 'plain'")
     assert {each.offset for each in found.collect()} == {1, 16}
-    table.append(rows.repartition(1), step(30, 60))
+    table.append(rows.coalesce(1), step(30, 60))
     packed = table.compact(spark, MIB)
-    assert (packed.removed_file_count, packed.added_file_count) == (60, 30)
+    assert (packed.removed_file_count, packed.added_file_count) == (30, 15)
     assert sorted(map(str, table.read(spark).collect())) == sorted(map(str, values * 2))
 
 
@@ -358,7 +346,7 @@ def test_compactions_and_an_appending_process_side_by_side(
 ) -> None:
     end, size = 100, 5
     removed = 0
-    with Committer(table, end, size) as appending, ThreadPoolExecutor(2) as pool:
+    with Committer(table.options, end, size) as appending, ThreadPoolExecutor(2) as pool:
         appending.begin()
         while appending.is_running():
             if table.find_offsets(PIPELINE) is not None:
@@ -388,9 +376,15 @@ def test_upkeep_leaves_the_last_version(table: Table, spark: SparkSession) -> No
     assert offsets_of(table, spark) == Counter(range(40))
 
 
-def test_a_table_that_is_not_there_cannot_be_read(table: Table, spark: SparkSession) -> None:
-    with pytest.raises(FileNotFoundError, match=table.options.location):
-        table.read(spark)
+def test_a_table_that_is_not_there(table: Table, spark: SparkSession) -> None:
+    for act in (
+        lambda: table.read(spark),
+        lambda: table.compact(spark, MIB),
+        lambda: table.expire(later_ms()),
+        lambda: table.sweep(later_ms()),
+    ):
+        with pytest.raises(FileNotFoundError, match=f"{table.options.location}: there is no table"):
+            act()
 
 
 @contextmanager
@@ -418,42 +412,3 @@ def meanwhile(action: Callable[[], None], rows: DataFrame, directory: Path) -> I
         acting = pool.submit(act)
         yield rows.mapInArrow(hold, rows.schema)
         acting.result()
-
-
-class Committer:
-    """A process of committer.py, which waits to begin."""
-
-    def __init__(self, table: Table, end: int, size: int, *mode: str) -> None:
-        options = table.options
-        self._process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "tests.pipeline.tables.committer"),
-                *(options.format, options.location, str(end), str(size), *mode),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def __enter__(self) -> "Committer":
-        assert self._process.stdout is not None
-        assert self._process.stdout.readline() == "ready\n"
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.communicate()
-
-    def begin(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write("\n")
-        self._process.stdin.flush()
-
-    def is_running(self) -> bool:
-        return self._process.poll() is None
-
-    def finish(self, status: int = 0) -> list[str]:
-        """What it has told."""
-        told, _ = self._process.communicate(timeout=PATIENCE_S)
-        assert self._process.returncode == status
-        return told.splitlines()

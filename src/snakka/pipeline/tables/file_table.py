@@ -113,9 +113,11 @@ class FileTable:
         return done
 
     def expire(self, older_than_ms: int) -> Swept:
+        self._get_version()
         return self._log.expire(older_than_ms)
 
     def sweep(self, older_than_ms: int) -> Swept:
+        self._get_version()
         # In this order: what is committed between the two is known.
         found = find_older(self._options.location, self._log.sweepable(), older_than_ms)
         known = self._log.known_files()

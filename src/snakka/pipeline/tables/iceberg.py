@@ -1,27 +1,24 @@
 """The log of an Iceberg table, through pyiceberg.
 
 How far a pipeline is stands in the table's property `snakka.offsets.<pipeline>`, which is set in
-the transaction that adds the rows; snapshots come and go, properties stay. The catalog is a
-database of SQLite beside the files, `catalog.db`, or the one that properties `catalog.*` say.
+the transaction that adds the rows; snapshots come and go, properties stay.
 
 A commit is tried for one snapshot only. Where somebody else was faster, offsets and files are
 looked at anew before the next: pyiceberg would itself put the rows on top of what makes them stale,
 so its retries are turned off, for this process and not in the table.
 
-Not here: what manifests keep of a file (iceberg_files.py). Partitions by transforms of columns, and
-tables with files of deletes, are refused.
+Not here: the catalog (iceberg_catalog.py), what manifests keep of a file (iceberg_files.py). Tables
+with files of deletes, or partitioned by transforms of columns, are refused.
 """
 
 import os
-import re
 import weakref
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from json import dumps, loads
 from typing import Final
 
-from pyiceberg.catalog import Catalog, load_catalog
-from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import (
     CommitFailedException,
     NamespaceAlreadyExistsError,
@@ -34,13 +31,13 @@ from pyiceberg.table.update.snapshot import ExpireSnapshots
 from pyiceberg.transforms import IdentityTransform
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
-from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.exc import IntegrityError
 
-from snakka.config.problems import nearest
-from snakka.pipeline.errors import OptionError, SchemaError
+from snakka.pipeline.errors import SchemaError
 from snakka.pipeline.offsets import Offsets, from_json, to_json
 from snakka.pipeline.tables.file_table import Shape, Version
 from snakka.pipeline.tables.files import delete
+from snakka.pipeline.tables.iceberg_catalog import is_there, open_catalog, read_properties
 from snakka.pipeline.tables.iceberg_files import (
     files_of_snapshots,
     live_files,
@@ -49,30 +46,16 @@ from snakka.pipeline.tables.iceberg_files import (
 )
 from snakka.pipeline.tables.packing import Sized
 from snakka.pipeline.tables.progress import check_step
-from snakka.pipeline.tables.schema import check_partitioning, evolve, relax, to_arrow
+from snakka.pipeline.tables.schema import (
+    check_partitioning,
+    check_same_partitioning,
+    evolve,
+    relax,
+    to_arrow,
+)
 from snakka.pipeline.tables.table import Step, Swept, TableOptions
 from snakka.pipeline.tables.writing import DataFile, Layout
 
-CATALOG_PREFIX: Final = "catalog."
-CATALOG_NAME: Final = "default"
-_NUMBER: Final = r"[1-9]\d*"
-_BOOLEAN: Final = "true|false"
-PROPERTIES: Final = {
-    "table": r"\w[\w-]*\.\w[\w-]*",
-    TableProperties.FORMAT_VERSION: "2|3",
-    TableProperties.DEFAULT_WRITE_METRICS_MODE: r"none|counts|truncate\(\d+\)|full",
-    TableProperties.MANIFEST_MERGE_ENABLED: _BOOLEAN,
-    TableProperties.MANIFEST_MIN_MERGE_COUNT: _NUMBER,
-    TableProperties.MANIFEST_TARGET_SIZE_BYTES: _NUMBER,
-    TableProperties.METADATA_DELETE_AFTER_COMMIT_ENABLED: _BOOLEAN,
-    TableProperties.METADATA_PREVIOUS_VERSIONS_MAX: _NUMBER,
-}
-# Each commit brings a manifest and a file of metadata: unless told otherwise they do not pile up.
-_DEFAULTS: Final = {
-    TableProperties.MANIFEST_MERGE_ENABLED: "true",
-    TableProperties.METADATA_DELETE_AFTER_COMMIT_ENABLED: "true",
-}
-_LOCK_TIMEOUT_S: Final = 60
 # What the making of a namespace or table ends with where somebody else was faster.
 _MADE_MEANWHILE: Final = (
     NamespaceAlreadyExistsError,
@@ -88,22 +71,7 @@ class IcebergLog:
     def __init__(self, options: TableOptions) -> None:
         self._options = options
         self._location = options.location
-        given = options.properties
-        self._catalog_properties = {
-            name.removeprefix(CATALOG_PREFIX): value
-            for name, value in given.items()
-            if name.startswith(CATALOG_PREFIX)
-        }
-        own = {name: given[name] for name in given if not name.startswith(CATALOG_PREFIX)}
-        for name, value in own.items():
-            if name not in PROPERTIES:
-                near = nearest(name, PROPERTIES)
-                raise OptionError(f"an Iceberg table has no property {name}{near}")
-            if not re.fullmatch(PROPERTIES[name], value):
-                raise OptionError(f"property {name}: {value!r} does not match {PROPERTIES[name]}")
-        name = re.sub(r"[^\w-]", "_", os.path.basename(self._location))
-        self._identifier = own.pop("table", f"snakka.{name}")
-        self._table_properties = _DEFAULTS | own
+        self._declared = read_properties(options)
         self._catalog: Catalog | None = None
 
     def find_offsets(self, pipeline: str) -> Offsets | None:
@@ -191,8 +159,7 @@ class IcebergLog:
         return {*files_of_snapshots(table), *logs, local_path(table.metadata_location)}
 
     def _find(self) -> Table | None:
-        is_default = not self._catalog_properties
-        if is_default and not os.path.exists(self._database):
+        if not is_there(self._declared):
             return None
         try:
             return self._get()
@@ -200,51 +167,28 @@ class IcebergLog:
             return None
 
     def _get(self) -> Table:
-        table = self._open_catalog().load_table(self._identifier)
-        partition_by = _partition_by(table)
-        if partition_by != self._options.partition_by:
-            raise OptionError(
-                f"{self._location} is partitioned by {', '.join(partition_by) or 'nothing'},"
-                f" not by {', '.join(self._options.partition_by) or 'nothing'}"
-            )
+        table = self._open_catalog().load_table(self._declared.identifier)
+        check_same_partitioning(_partition_by(table), self._options)
         once = table.properties | {TableProperties.COMMIT_NUM_RETRIES: "0"}
         table.metadata = table.metadata.model_copy(update={"properties": once})
         return table
 
-    @property
-    def _database(self) -> str:
-        return os.path.join(self._location, "catalog.db")
-
     def _open_catalog(self) -> Catalog:
         if self._catalog is None:
-            self._catalog = self._load_catalog()
+            self._catalog = open_catalog(self._declared)
             weakref.finalize(self, self._catalog.close)
         return self._catalog
-
-    def _load_catalog(self) -> Catalog:
-        if self._catalog_properties:
-            try:
-                return load_catalog(CATALOG_NAME, **self._catalog_properties)
-            except ValueError as error:
-                raise OptionError(f"properties {CATALOG_PREFIX}*: {error}") from None
-        os.makedirs(self._location, exist_ok=True)
-        uri = f"sqlite:///{self._database}?timeout={_LOCK_TIMEOUT_S}"
-        try:
-            return SqlCatalog(CATALOG_NAME, uri=uri, warehouse=self._location)
-        except OperationalError:
-            # Somebody else has made the tables of the database at the same time.
-            return SqlCatalog(CATALOG_NAME, uri=uri, warehouse=self._location)
 
     def _create(self, schema: StructType) -> None:
         catalog = self._open_catalog()
         try:
-            catalog.create_namespace_if_not_exists(self._identifier.rpartition(".")[0])
+            catalog.create_namespace_if_not_exists(self._declared.identifier.rpartition(".")[0])
             with (
                 catalog.create_table_transaction(
-                    self._identifier,
+                    self._declared.identifier,
                     to_arrow(schema),
                     location=self._location,
-                    properties=self._table_properties,
+                    properties=self._declared.of_table,
                 ) as transaction,
                 transaction.update_spec() as spec,
             ):

@@ -18,6 +18,7 @@ DEFAULT_FORMAT: Final = "delta"
 _LOGS: Final = {
     "delta": ("snakka.pipeline.tables.delta", "DeltaLog"),
     "iceberg": ("snakka.pipeline.tables.iceberg", "IcebergLog"),
+    "parquet": ("snakka.pipeline.tables.parquet", "ParquetLog"),
 }
 FORMATS: Final = tuple(_LOGS)
 _FILE_SCHEME: Final = "file://"
