@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: run test lint bench docs lock
+.PHONY: run test lint bench bench-parts docs lock
 
 # ARGS goes to the command: make run ARGS="--listen 127.0.0.1:9192"; ONESHOT=1 ends by itself.
 run: $(READY)
@@ -19,12 +19,18 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# How long, and against whom: make bench ARGS="--peers kafka --rounds 5"; --help tells the rest.
 bench: $(READY)
+	$(BIN)/python -m bench.peers --json .cache/benchmarks.json $(ARGS)
+
+# The parts by themselves: codec, records, storage, connections, fetch sessions.
+bench-parts: $(READY)
 	$(BIN)/python -m bench.codec
 	$(BIN)/python -m bench.columns
 	$(BIN)/python -m bench.storage
 	$(BIN)/python -m bench.connections
 	$(BIN)/python -m bench.fetch
+	$(BIN)/python -m bench.metadata
 
 docs: $(READY)
 	$(BIN)/python docs/generate.py

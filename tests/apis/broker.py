@@ -9,11 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar, cast
 
-from snakka.apis.context import Peer, QuorumFacts, Services
+from snakka.apis.context import Peer, QuorumFacts, Sender, Services
 from snakka.apis.dispatch import Dispatcher
 from snakka.config.broker import BrokerConfig
 from snakka.coordinators.groups.groups import Groups
 from snakka.coordinators.groups.offsets import TopicPartition as GroupPartition
+from snakka.coordinators.share_state.share_states import ShareStates
 from snakka.coordinators.transactions.initializing import Producer
 from snakka.coordinators.transactions.transactions import Transactions
 from snakka.metadata.image import EMPTY
@@ -49,7 +50,7 @@ class Nobody:
     """Stands for the services that these tests do not reach."""
 
     async def ask(
-        self, request: Request, version: int, response: type[A], sender: Peer | None = None
+        self, request: Request, version: int, response: type[A], sender: Sender | None = None
     ) -> A:
         raise AssertionError(request)
 
@@ -132,6 +133,7 @@ class TestBroker:
             groups=cast(Groups, Nobody()),
             transactions=cast(Transactions, Nobody()),
             transaction_coordinator=self.coordinator,
+            share_states=cast(ShareStates, Nobody()),
             markers=cast(LocalMarkers, Nobody()),
             verifies_transactions=lambda: True,
             now_ms=lambda: self.now_ms,
@@ -152,6 +154,7 @@ class TestBroker:
         topic_id: Uuid = TOPIC_ID,
         index: int = 0,
         isr: tuple[int, ...] = (NODE_ID,),
+        replicas: tuple[int, ...] | None = None,
         leader: int = NODE_ID,
         leader_epoch: int = 5,
     ) -> Replica:
@@ -159,7 +162,7 @@ class TestBroker:
         log = self.directories.find_log(partition) or self.directories.create(
             partition, topic_id, config or LogConfig(), now_ms=NOW_MS
         )
-        assignment = Assignment(leader, leader_epoch, 0, isr, isr)
+        assignment = Assignment(leader, leader_epoch, 0, replicas or isr, isr)
         replica = Replica(
             topic, topic_id, index, log, Partition(NODE_ID, assignment), rules or TopicRules()
         )
@@ -170,7 +173,7 @@ class TestBroker:
         self.directories.checkpoint()
 
     async def ask(
-        self, request: Request, version: int, response: type[A], sender: Peer | None = None
+        self, request: Request, version: int, response: type[A], sender: Sender | None = None
     ) -> A:
         answer = await self.serve(request, version)
         assert answer is not None

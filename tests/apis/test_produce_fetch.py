@@ -372,11 +372,18 @@ def test_an_idempotent_retry_is_answered_with_the_first_offset(broker: TestBroke
 
 
 def test_too_few_replicas_in_sync_refuse_acks_all_only(broker: TestBroker) -> None:
-    replica = broker.create("t", rules=TopicRules(min_insync_replicas=2))  # pitfall 25
+    rules = TopicRules(min_insync_replicas=2)
+    replica = broker.create("t", rules=rules, replicas=(1, 2))  # pitfall 25
     (refused,) = run(produce(broker, batch(b"a"), acks=-1))
     assert refused.error_code == ErrorCode.NOT_ENOUGH_REPLICAS
     assert replica.log.log_end_offset == 0
     (taken,) = run(produce(broker, batch(b"a"), acks=1))
+    assert taken.error_code == ErrorCode.NONE
+
+
+def test_no_more_replicas_are_asked_for_than_there_are(broker: TestBroker) -> None:
+    broker.create("t", rules=TopicRules(min_insync_replicas=2))
+    (taken,) = run(produce(broker, batch(b"a"), acks=-1))
     assert taken.error_code == ErrorCode.NONE
 
 

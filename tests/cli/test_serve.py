@@ -1,11 +1,15 @@
 """`snakka serve` where it cannot: one line that says why, exit code 2, no traceback."""
 
+import json
+import logging
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
 
+from snakka.cli.log_lines import JsonFormatter
 from tests.compat.broker_process import BrokerProcess
 
 
@@ -79,3 +83,30 @@ def test_help_shows_an_example(arguments: list[str]) -> None:
     )
     assert "snakka serve" in ran.stdout
     assert "Example" in ran.stdout
+
+
+def test_the_log_tells_programs_what_a_node_does(tmp_path: Path) -> None:
+    flags = ["--log-level", "info", "--log-format", "json"]
+    with BrokerProcess(tmp_path, flags=flags) as broker:
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+        admin.create_topics([NewTopic("told", 1, 1)])["told"].result(20)
+        admin.delete_topics(["told"])["told"].result(20)
+    lines = [line for line in broker.log.read_text().splitlines() if line.startswith("{")]
+    told = [json.loads(line) for line in lines]
+    assert {each["level"] for each in told} == {"info"}
+    messages = [each["message"] for each in told]
+    assert "epoch 1 of the metadata quorum is led by node 1" in messages
+    assert f"told-0 is hosted in {tmp_path / 'data' / 'told-0'}" in messages
+    assert "told-0 is deleted" in messages
+
+
+def test_a_failure_in_the_log_has_its_traceback() -> None:
+    try:
+        raise OSError("the disk is gone")
+    except OSError:
+        record = logging.LogRecord(
+            "snakka.storage", logging.ERROR, "", 0, "%s fails", ("a-0",), sys.exc_info()
+        )
+    line = json.loads(JsonFormatter().format(record))
+    assert (line["level"], line["message"]) == ("error", "a-0 fails")
+    assert line["exception"].endswith("OSError: the disk is gone")

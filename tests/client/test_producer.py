@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 import pytest
-from kafka import KafkaConsumer
+from kafka import KafkaConsumer, TopicPartition
 
 from snakka.client.batching import DeliveryTimedOutError
 from snakka.client.cluster import Cluster
@@ -50,17 +50,12 @@ async def producing(broker: Broker, settings: ProducerSettings = PLAIN) -> Async
 def read(broker: Broker, topic: str) -> dict[int, list[bytes]]:
     """The values of each partition, as kafka-python reads them."""
     consumer = KafkaConsumer(
-        topic,
-        bootstrap_servers=broker.bootstrap_servers,
-        auto_offset_reset="earliest",
-        enable_auto_commit=False,
-        group_id=None,
-        consumer_timeout_ms=20_000,
+        bootstrap_servers=broker.bootstrap_servers, auto_offset_reset="earliest", group_id=None
     )
     values: dict[int, list[bytes]] = {}
-    consumer.topics()
-    consumer.poll(0)
-    ends = consumer.end_offsets(list(consumer.assignment()))
+    partitions = consumer.partitions_for_topic(topic) or ()
+    consumer.assign([TopicPartition(topic, each) for each in partitions])
+    ends = consumer.end_offsets(consumer.assignment())
     for partition, end in ends.items():
         while consumer.position(partition) < end:
             for part, records in consumer.poll(1000).items():

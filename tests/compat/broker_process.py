@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -15,10 +16,16 @@ START_TIMEOUT_S = 60
 class BrokerProcess:
     """`snakka serve` on a free port of this machine, or with a whole configuration of its own."""
 
-    def __init__(self, directory: Path, *settings: str, config: Path | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *settings: str,
+        config: Path | None = None,
+        flags: Sequence[str] = (),
+    ) -> None:
         self._directory = directory
         self._config = config
-        self._settings = [word for each in settings for word in ("--set", each)]
+        self._flags = [*flags, *(word for each in settings for word in ("--set", each))]
         self._port = 0
         self.bootstrap = ""
         self.log = directory / "broker.log"
@@ -33,7 +40,7 @@ class BrokerProcess:
                 [
                     *(sys.executable, "-m", "snakka", "serve"),
                     *self._where(),
-                    *self._settings,
+                    *self._flags,
                 ],
                 stdout=log,
                 stderr=subprocess.STDOUT,

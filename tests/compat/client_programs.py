@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import sysconfig
 import tempfile
 from collections.abc import Callable, Mapping
@@ -33,6 +34,7 @@ from tests.compat.java_oracle import (
 )
 
 HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
 _GO_SOURCES = HERE / "go"
 _NODE_SOURCES = HERE / "node"
 _PINNED = ("package.json", "package-lock.json")
@@ -91,8 +93,20 @@ def sarama() -> ClientProgram:
     return ClientProgram([str(_go_program()), "sarama"])
 
 
+def librdkafka() -> ClientProgram:
+    return _python("librdkafka_program")
+
+
+def kafka_python() -> ClientProgram:
+    return _python("kafka_python_program")
+
+
+def aiokafka() -> ClientProgram:
+    return _python("aiokafka_program")
+
+
 def kafkajs() -> ClientProgram:
-    modules = _cached("node", [_NODE_SOURCES / name for name in _PINNED], _install_modules)
+    modules = cached("node", [_NODE_SOURCES / name for name in _PINNED], _install_modules)
     return ClientProgram(
         [str(_node_directory() / "bin" / "node"), str(_NODE_SOURCES / "main.js")],
         {"NODE_PATH": str(modules / "node_modules")},
@@ -107,6 +121,11 @@ def java_of_3_9() -> ClientProgram:
     return _java(CLIENTS_3_9)
 
 
+def _python(module: str) -> ClientProgram:
+    command = [sys.executable, "-m", f"tests.compat.python.{module}"]
+    return ClientProgram(command, {"PYTHONPATH": str(ROOT)})
+
+
 def _java(pom: Path) -> ClientProgram:
     require("java")
     source = JAVA_SOURCES / "Clients.java"
@@ -116,10 +135,10 @@ def _java(pom: Path) -> ClientProgram:
 
 def _go_program() -> Path:
     sources = sorted(path for path in _GO_SOURCES.iterdir() if path.is_file())
-    return _cached("go", sources, _build_go) / "clients"
+    return cached("go", sources, _build_go) / "clients"
 
 
-def _cached(kind: str, sources: list[Path], make: Callable[[Path], None]) -> Path:
+def cached(kind: str, sources: list[Path], make: Callable[[Path], None]) -> Path:
     """The directory that `make` fills, made once for these sources."""
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     directory = CACHE / f"{kind}-{digest}"

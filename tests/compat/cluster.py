@@ -199,6 +199,22 @@ def wait_until_caught_up(nodes: Sequence[NodeProcess], replica_id: int) -> None:
         time.sleep(0.05)
 
 
+def wait_for_broker(node: NodeProcess, broker_id: int) -> None:
+    """Until the node tells of the broker; it may have only just been started itself."""
+    admin = AdminClient({"bootstrap.servers": node.bootstrap, "log_level": 0})
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while broker_id not in _brokers_of(admin):
+        assert time.monotonic() < deadline, f"{broker_id} does not come"
+        time.sleep(0.1)
+
+
+def _brokers_of(admin: AdminClient) -> Collection[int]:
+    try:
+        return list(admin.list_topics(timeout=30).brokers)
+    except KafkaException:
+        return ()
+
+
 def create_topics(node: NodeProcess, *names: str, partitions: int = 1) -> None:
     """They are there afterwards; one that an earlier attempt of the client made is as good."""
     admin = AdminClient({"bootstrap.servers": node.bootstrap, "log_level": 0})

@@ -1,6 +1,6 @@
-"""The same orders to clients of other languages, against a broker process.
+"""The same orders to clients that we did not write, against a broker process.
 
-Java's own of Kafka 4.3 and of 3.9, franz-go, Sarama and KafkaJS.
+Java's own of Kafka 4.3 and of 3.9, librdkafka, franz-go, Sarama, KafkaJS, kafka-python, aiokafka.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,20 +13,27 @@ from snakka.protocol.error_codes import ErrorCode
 from tests.compat.broker_process import BrokerProcess
 from tests.compat.client_programs import (
     ClientProgram,
+    aiokafka,
     franz_go,
     java_of_3_9,
     java_of_4_3,
+    kafka_python,
     kafkajs,
+    librdkafka,
     sarama,
 )
 
 PROGRAMS: dict[str, Callable[[], ClientProgram]] = {
     "java-4.3": java_of_4_3,
     "java-3.9": java_of_3_9,
+    "librdkafka": librdkafka,
     "franz-go": franz_go,
     "sarama": sarama,
     "kafkajs": kafkajs,
+    "kafka-python": kafka_python,
+    "aiokafka": aiokafka,
 }
+KNOW_THE_CONSUMER_PROTOCOL = ["java-4.3", "java-3.9", "librdkafka", "franz-go"]
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 COUNT = 120
 MAX_MESSAGE_BYTES = 1_048_588
@@ -142,7 +149,9 @@ def test_a_group_whose_members_come_and_go_while_it_is_produced_to(client: Clien
     share(client, "classic")
 
 
-@pytest.mark.parametrize("client", ["java-4.3", "java-3.9", "franz-go"], indirect=True)
+@pytest.mark.parametrize(
+    "client", ["java-4.3", "java-3.9", "librdkafka", "franz-go"], indirect=True
+)
 def test_a_group_of_the_consumer_protocol_likewise(client: Client) -> None:
     share(client, "consumer")
 

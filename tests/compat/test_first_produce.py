@@ -1,13 +1,20 @@
 """From an empty directory: how soon `snakka serve` takes its first record, and what it idles in."""
 
+import asyncio
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from confluent_kafka import Message, Producer
 
+from snakka.client.address import Address
+from snakka.client.connection import Connection
+from snakka.client.errors import ClientError
+from snakka.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from tests.compat.broker_process import BrokerProcess, resident_mib
+from tests.compat.cluster import NodeProcess, free_ports
 
 IDLE_MIB_MAX = 70
 
@@ -21,11 +28,11 @@ def bare_start_s() -> float:
 
 
 def test_the_first_record_within_a_second_and_little_memory(tmp_path: Path) -> None:
-    seconds = [first_record_s(tmp_path / str(index)) for index in range(3)]
-    bare = min(bare_start_s() for _ in range(3))
-    print(f"first record after {min(seconds):.2f} s, libraries alone take {bare:.2f} s")
+    rounds = [(bare_start_s(), first_record_s(tmp_path / str(index))) for index in range(4)]
+    for bare_s, first_s in rounds:
+        print(f"first record after {first_s:.2f} s, libraries alone take {bare_s:.2f} s")
     # One second on a machine of its own, where the libraries take a tenth.
-    assert min(seconds) < 10 * max(bare, 0.1)
+    assert min(first_s / max(bare_s, 0.1) for bare_s, first_s in rounds) < 10
 
 
 def first_record_s(directory: Path) -> float:
@@ -42,3 +49,24 @@ def first_record_s(directory: Path) -> float:
         time.sleep(0.5)
         assert resident_mib(broker.pid) < IDLE_MIB_MAX
     return took
+
+
+def test_whoever_can_connect_is_told_of_the_broker(tmp_path: Path) -> None:
+    broker_port, controller_port = free_ports(2)
+    node = NodeProcess(tmp_path / "1", 1, "broker,controller", controller_port, broker_port)
+    node.format("--standalone")
+    node.start()
+    try:
+        assert asyncio.run(brokers_at_once(broker_port)) == [1]
+    finally:
+        node.kill()
+
+
+async def brokers_at_once(port: int) -> list[int]:
+    """As the first client to get through is told: librdkafka does not ask again for seconds."""
+    while True:
+        with suppress(ClientError):
+            connection = await Connection.open(Address("127.0.0.1", port))
+            answer = await connection.ask(MetadataRequest(topics=[]), MetadataResponse)
+            connection.close()
+            return [each.node_id for each in answer.brokers]

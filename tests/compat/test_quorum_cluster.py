@@ -18,6 +18,7 @@ from tests.compat.cluster import (
     find_leader,
     free_ports,
     topics_of,
+    wait_for_broker,
     wait_for_leader,
     wait_until_caught_up,
 )
@@ -244,11 +245,3 @@ def test_kafkas_broker_serves_in_a_cluster_that_we_control(tmp_path: Path) -> No
             )
         assert producer.flush(30) == 0
         assert refusals == [None] * 40
-
-
-def wait_for_broker(node: NodeProcess, broker_id: int) -> None:
-    admin = AdminClient({"bootstrap.servers": node.bootstrap, "log_level": 0})
-    deadline = time.monotonic() + START_TIMEOUT_S
-    while broker_id not in admin.list_topics(timeout=30).brokers:
-        assert time.monotonic() < deadline, f"{broker_id} does not come"
-        time.sleep(0.1)

@@ -9,6 +9,7 @@ import pytest
 
 from snakka.controller.decision import Decision, RefusedError
 from snakka.controller.elect_leaders import balance_leaders, elect_uncleanly
+from snakka.controller.mutation_quota import MutationQuotas
 from snakka.controller.view import Settings
 from snakka.metadata.image import MetadataImage
 from snakka.node import active_controller
@@ -67,6 +68,7 @@ def leading(image: MetadataImage, *periodic: Periodic) -> tuple[ActiveController
         session_timeout_ms=1_000_000,
         now_ms=lambda: NOW_MS,
         rng=Random(1),
+        mutation_quotas=MutationQuotas(10.0),
         first_records=[],
         periodic=periodic,
     )

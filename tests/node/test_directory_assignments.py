@@ -6,7 +6,7 @@ from typing import TypeVar, cast
 
 import pytest
 
-from snakka.apis.context import Peer
+from snakka.apis.context import Sender
 from snakka.node.directory_assignments import DirectoryAssignments
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.messages.assign_replicas_to_dirs import (
@@ -34,7 +34,7 @@ class FakeController:
         self._refusals = refusals
 
     async def ask(
-        self, request: Request, version: int, response: type[R], sender: Peer | None = None
+        self, request: Request, version: int, response: type[R], sender: Sender | None = None
     ) -> R:
         assert isinstance(request, AssignReplicasToDirsRequest)
         assert (request.broker_id, request.broker_epoch) == (1, 55)

@@ -21,7 +21,7 @@ from snakka.protocol.schema import Response
 from snakka.protocol.types import Uuid
 from snakka.quorum.config import QuorumConfig
 from snakka.quorum.election_state import ElectionState
-from snakka.quorum.ports import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
+from snakka.quorum.ports import OffsetAndEpoch
 from snakka.quorum.quorum import LocalReplica, Quorum
 from snakka.quorum.ready import Outbound
 from snakka.quorum.replica import QuorumReplica
@@ -71,13 +71,12 @@ async def running(path: Path) -> AsyncIterator[Node]:
     )
     directory = f"{path}/{METADATA_DIRECTORY}"
     snapshots = SnapshotFiles(disk, directory)
-    earliest = snapshots.earliest() or BOOTSTRAP_SNAPSHOT
     metadata_log, _ = MetadataLog.open(
         OpenFiles(disk),
         directory,
         LogConfig(),
         random.Random(1),
-        starts_after=earliest,
+        snapshots=snapshots.ids,
         now_ms=now_ms,
     )
     election_path = f"{directory}/{QUORUM_STATE}"
@@ -185,7 +184,7 @@ def test_snapshots_are_found_by_their_names_and_parts_are_dropped(tmp_path: Path
         files.complete(snapshot_id)
     files.write(OffsetAndEpoch(99, 3), 0, b"unfinished")
     again = SnapshotFiles(LocalDisk(), str(tmp_path))
-    assert (again.earliest(), again.latest()) == (first, second)
+    assert list(again.ids) == [first, second]
     assert bytes(again.read(second, 2, 100)) == b"adtail"
     assert again.find_size_bytes(first) == 8
     assert again.find_size_bytes(OffsetAndEpoch(99, 3)) is None

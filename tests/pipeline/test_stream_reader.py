@@ -78,6 +78,18 @@ def test_a_limit_in_rows_is_shared_by_what_each_partition_has(
     assert reader.latestOffset(middle, ReadAllAvailable()) == {topic: {"0": 300, "1": 100}}
 
 
+def test_a_limit_in_rows_holds_whatever_the_records_weigh(
+    stream: Open, broker: BrokerProcess
+) -> None:
+    topic = make_topic(broker.bootstrap)
+    produce(broker.bootstrap, topic, numbered(100))
+    produce(broker.bootstrap, topic, [Row(value=b"heavy" * 1000)])
+    produce(broker.bootstrap, topic, numbered(9))
+    assert stream(topic, maxOffsetsPerTrigger="4").latestOffset(
+        {topic: {"0": 100}}, ReadMaxRows(4)
+    ) == {topic: {"0": 104}}
+
+
 def test_before_spark_4_2_a_limit_holds_from_the_second_micro_batch_on(
     stream: Open, broker: BrokerProcess
 ) -> None:

@@ -8,6 +8,7 @@ from snakka.protocol.records.record import Record
 from snakka.protocol.schema import Request, Response
 from snakka.quorum.config import QuorumConfig
 from snakka.quorum.election_state import ElectionState
+from snakka.quorum.ports import OffsetAndEpoch
 from snakka.quorum.quorum import LocalReplica, Quorum
 from snakka.quorum.ready import Inbound, Outbound, Ready
 from snakka.quorum.replica import QuorumReplica
@@ -60,6 +61,10 @@ class Lone:
         """Answers the last request of the replica."""
         self.replica.respond(self.sent[-1].correlation_id, response, self.now_ms)
         self.settle()
+
+    def write_snapshot(self, snapshot_id: OffsetAndEpoch) -> None:
+        self.disk.snapshots.write(snapshot_id, 0, b"a snapshot")
+        self.disk.snapshots.complete(snapshot_id)
 
     def wait(self, until_ms: int) -> None:
         self.now_ms = until_ms

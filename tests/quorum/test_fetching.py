@@ -59,6 +59,18 @@ def test_a_longer_log_diverges_where_the_epoch_ends() -> None:
     assert found.diverging_epoch == EpochEndOffset(epoch=1, end_offset=5)
 
 
+def test_snapshots_older_than_the_log_do_not_count() -> None:
+    """They stay for a while, or come back with a crash."""
+    lone = leader()
+    bootstrap = dict(lone.disk.snapshots.complete_ones)
+    lone.write_snapshot(OffsetAndEpoch(4, 1))
+    lone.replica.advance_log_start(OffsetAndEpoch(4, 1))
+    lone.disk.snapshots.complete_ones |= bootstrap
+    found = fetch(lone, OffsetAndEpoch(4, 1))
+    assert found.records == data_batch(4, 1, b"b")
+    assert found.snapshot_id.end_offset == -1
+
+
 def test_a_fetch_with_nothing_to_get_waits() -> None:
     lone = leader()
     request = fetch_request(replica_key(9), 1, OffsetAndEpoch(5, 1), max_wait_ms=100)

@@ -36,6 +36,10 @@ class Inode:
         _apply(self.content, position, data)
         self.writes.append((position, data))
 
+    def sync(self) -> None:
+        self.durable = bytes(self.content)
+        self.writes.clear()
+
     def crash(self, rng: random.Random) -> None:
         content = bytearray(self.durable)
         kept = self.writes[: rng.randint(0, len(self.writes))]
@@ -122,8 +126,7 @@ class SimulatedFile:
 
     def sync(self) -> None:
         self._disk.check_fault("sync")
-        self._inode.durable = bytes(self._inode.content)
-        self._inode.writes.clear()
+        self._inode.sync()
         self._disk.syncs += 1
 
     def fileno(self) -> int:
@@ -245,11 +248,20 @@ class SimulatedDisk:
         """Takes a file out of memory, until it is read with patience."""
         self.cold.append(self._inode(path))
 
+    def files(self, directory: str) -> list[Inode]:
+        return list(self._folder(directory).names.values())
+
+    def durable_files(self, directory: str, suffix: str) -> list[Inode]:
+        """Files that a crash leaves, in the order of their names, with what is durable of them."""
+        states = self._folder(directory).states
+        found = {name: each for name, each in states[0].items() if name.endswith(suffix)}
+        is_safe = [all(each.get(name) is found[name] for each in states) for name in found]
+        return [found[name] for name, safe in sorted(zip(found, is_safe, strict=True)) if safe]
+
     def flip_bit(self, path: str, position: int, bit: int = 0) -> None:
         inode = self._inode(path)
         inode.content[position] ^= 1 << bit
-        inode.durable = bytes(inode.content)
-        inode.writes.clear()
+        inode.sync()
 
     def _step(self) -> None:
         self.steps += 1

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from snakka.protocol.internal.kraft import VotersRecord
+from snakka.protocol.internal.kraft import SnapshotHeaderRecord, VotersRecord
 from snakka.protocol.types import random_uuid
 from snakka.quorum.config import QuorumConfig
 from snakka.quorum.control_records import (
@@ -190,7 +190,11 @@ def endpoint(node_id: int) -> Endpoint:
 
 def format_disk(disk: QuorumDisk, voters: VoterSet) -> None:
     """What `format` leaves on a controller's disk: a checkpoint with version and voters."""
-    messages = [kraft_version_record(1), voters_record(voters)]
+    messages = [
+        SnapshotHeaderRecord(version=0, last_contained_log_timestamp=0),
+        kraft_version_record(1),
+        voters_record(voters),
+    ]
     data = control_batch(messages, base_offset=0, epoch=0, timestamp_ms=0)
     disk.snapshots.write(BOOTSTRAP_SNAPSHOT, 0, data)
     disk.snapshots.complete(BOOTSTRAP_SNAPSHOT)

@@ -9,7 +9,7 @@ import random
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from snakka.protocol.records.batch import batches
+from snakka.protocol.records.batch import Batch, batches
 from snakka.protocol.types import Buffer
 from snakka.quorum.election_state import ElectionState
 from snakka.quorum.ports import OffsetAndEpoch
@@ -22,6 +22,18 @@ class LogBatch(NamedTuple):
     crc: int
     is_control: bool
     data: bytes
+
+
+def log_batch(batch: Batch) -> LogBatch:
+    header = batch.header
+    return LogBatch(
+        header.base_offset,
+        header.next_offset,
+        header.leader_epoch,
+        header.crc,
+        header.is_control,
+        bytes(batch.data),
+    )
 
 
 _EMPTY = OffsetAndEpoch(0, 0)
@@ -97,6 +109,10 @@ class SimulatedLog:
         return self.state.start.offset
 
     @property
+    def starts_after(self) -> OffsetAndEpoch:
+        return self.state.start
+
+    @property
     def end(self) -> OffsetAndEpoch:
         return self.state.end
 
@@ -108,17 +124,9 @@ class SimulatedLog:
 
     def append(self, data: Buffer) -> None:
         for batch in batches(bytes(data)):
-            header = batch.header
-            assert header.base_offset == self.end.offset, "an append leaves a gap"
-            written = LogBatch(
-                header.base_offset,
-                header.next_offset,
-                header.leader_epoch,
-                header.crc,
-                header.is_control,
-                bytes(batch.data),
-            )
-            self._change(Change(append=written), header.base_offset)
+            written = log_batch(batch)
+            assert written.base_offset == self.end.offset, "an append leaves a gap"
+            self._change(Change(append=written), written.base_offset)
 
     def truncate(self, end_offset: int) -> None:
         self.truncations += 1
@@ -167,9 +175,6 @@ class SimulatedSnapshots:
     def __init__(self) -> None:
         self.complete_ones: dict[OffsetAndEpoch, bytes] = {}
         self._partial: dict[OffsetAndEpoch, bytearray] = {}
-
-    def earliest(self) -> OffsetAndEpoch | None:
-        return min(self.complete_ones, default=None)
 
     def latest(self) -> OffsetAndEpoch | None:
         return max(self.complete_ones, default=None)

@@ -115,7 +115,7 @@ class QuorumFaults:
     def _shut_down(self) -> None:
         node = self._find_node()
         if node:
-            node.do("shuts down", lambda replica, now_ms: replica.shut_down(now_ms))
+            node.shut_down()
             stop = partial(self._stop, node, node.incarnation)
             self.cluster.scheduler.after(self.cluster.rng.randint(50, 400), stop)
 

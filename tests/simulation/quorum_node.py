@@ -119,6 +119,9 @@ class SimulatedNode:
         self._tick_at_ms = None
         self.do(f"clock jumps by {by_ms} ms", self._tick_replica)
 
+    def shut_down(self) -> None:
+        self.do("shuts down", lambda replica, now_ms: replica.shut_down(now_ms))
+
     # Events.
 
     def do(self, what: str, action: Callable[[QuorumReplica, int], object]) -> None:
@@ -150,7 +153,7 @@ class SimulatedNode:
         incarnation, correlation_id = packet.correlation
         if isinstance(message, Request):
             if isinstance(message, ApiVersionsRequest):
-                self._send(source, Packet(packet.correlation, _api_versions()))
+                self._send(source, Packet(packet.correlation, api_versions()))
                 return
             inbound = Inbound(Token(source, packet.correlation), message.VERSIONS.last, message)
             self.do(
@@ -272,6 +275,6 @@ def _over_wire(message: Message) -> Message:
     return decode(type(message), version, bytes(encode(message, version)))
 
 
-def _api_versions() -> ApiVersionsResponse:
+def api_versions() -> ApiVersionsResponse:
     feature = SupportedFeatureKey(name="kraft.version", min_version=0, max_version=1)
     return ApiVersionsResponse(error_code=0, api_keys=[], supported_features=[feature])

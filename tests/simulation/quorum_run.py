@@ -2,8 +2,9 @@
 
     .venv/bin/python -m tests.simulation.quorum_run --seed 17 --trace
 
-The same seed is the same run, event by event. After the repair the quorum has to elect, commit
-and bring all its voters up to date within a time; then all must have applied the same.
+With `--driver` the nodes are those of production, with driver, log and files, else replicas alone.
+The same seed is the same run, event by event. After the repair the quorum has to elect, commit and
+bring all its voters up to date within a time; then all must have applied the same.
 """
 
 import argparse
@@ -12,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tests.simulation.driven_node import DrivenNode
 from tests.simulation.network import Weather
 from tests.simulation.quorum_cluster import QuorumCluster, describe
 from tests.simulation.quorum_faults import QuorumFaults
@@ -46,10 +48,11 @@ def run_seed(seed: int, options: Options = DEFAULTS) -> Counter[str]:
     try:
         _run(cluster, options)
     except Exception as error:
+        driver = " --driver" if issubclass(options.node, DrivenNode) else ""
         raise SimulationError(
             f"{type(error).__name__}: {error}\n"
             f"at {cluster.scheduler.now_ms} ms, event {cluster.events}; replay with\n"
-            f"    .venv/bin/python -m tests.simulation.quorum_run --seed {seed} --trace"
+            f"    .venv/bin/python -m tests.simulation.quorum_run --seed {seed} --trace{driver}"
         ) from error
     return cluster.counts
 
@@ -135,12 +138,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=1)
     parser.add_argument("--trace", action="store_true", help="print every event")
+    parser.add_argument("--driver", action="store_true", help="run whole drivers")
     arguments = parser.parse_args()
+    node = DrivenNode if arguments.driver else SimulatedNode
     failed = 0
     counts: Counter[str] = Counter()
     for seed in range(arguments.seed, arguments.seed + arguments.count):
         try:
-            counts += run_seed(seed, Options(is_traced=arguments.trace))
+            counts += run_seed(seed, Options(is_traced=arguments.trace, node=node))
         except SimulationError as error:
             failed += 1
             print(f"seed {seed}: {error}", flush=True)

@@ -3,13 +3,14 @@
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from snakka.config.broker import BrokerConfig
 from snakka.coordinators.groups.client import ClientInfo
 from snakka.coordinators.groups.groups import Groups
 from snakka.coordinators.groups.offsets import TopicPartition
 from snakka.coordinators.hosted import TransactionEnd
+from snakka.coordinators.share_state.share_states import ShareStates
 from snakka.coordinators.transactions.initializing import Producer
 from snakka.coordinators.transactions.transactions import Transactions
 from snakka.metadata.image import MetadataImage
@@ -22,6 +23,8 @@ from snakka.storage.group_commit import GroupCommit
 
 _A = TypeVar("_A", bound=Response)
 
+ANONYMOUS: Final = "ANONYMOUS"  # who everybody is that has not said who
+
 
 @dataclass(frozen=True, slots=True)
 class Peer:
@@ -30,6 +33,14 @@ class Peer:
     listener: str
     host: str
     port: int
+
+
+class Sender(NamedTuple):
+    """In whose name the controller is asked."""
+
+    host: str
+    client_id: str
+    user: str = ANONYMOUS
 
 
 class LogDirReplica(NamedTuple):
@@ -66,7 +77,7 @@ class Controller(Protocol):
     """The active controller: wherever it is, to a broker; here or nowhere, to a controller."""
 
     async def ask(
-        self, request: Request, version: int, response: type[_A], sender: Peer | None = None
+        self, request: Request, version: int, response: type[_A], sender: Sender | None = None
     ) -> _A:
         """Its answer; RefusedError where there is none. Without a sender this node itself asks."""
 
@@ -138,6 +149,7 @@ class Services(NodeServices):
     groups: Groups
     transactions: Transactions
     transaction_coordinator: TransactionCoordinator
+    share_states: ShareStates
     markers: MarkerWriter
     verifies_transactions: Callable[[], bool]
 
@@ -167,7 +179,8 @@ class Context(Generic[_S]):
 
     async def ask_controller(self, request: Request, response: type[_A]) -> _A:
         """What the active controller says to the request, in the name of its sender."""
-        return await self.services.controller.ask(request, self.version, response, self.peer)
+        sender = Sender(self.peer.host, self.header.client_id or "")
+        return await self.services.controller.ask(request, self.version, response, sender)
 
 
 NodeContext: TypeAlias = Context[NodeServices]

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from snakka.apis.context import RequestContext
 from snakka.apis.registry import api
-from snakka.metadata.keys import QuotaEntity
+from snakka.metadata.keys import CLIENT_ID, IP, USER, QuotaEntity
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.messages.describe_client_quotas import (
@@ -23,7 +23,7 @@ from snakka.protocol.messages.describe_client_quotas import (
 _EXACT: Final = 0
 _DEFAULT: Final = 1
 _SPECIFIED: Final = 2  # whatever the entity is called, the default included
-_TYPES: Final = frozenset({"user", "client-id", "ip"})
+_TYPES: Final = frozenset({USER, CLIENT_ID, IP})
 
 # By entity type: the names that match, or None where all do.
 _Filter: TypeAlias = Mapping[str, tuple[str | None, ...] | None]

@@ -45,6 +45,7 @@ SERVED: Final = (
     "delete_acls",
     "delete_groups",
     "delete_records",
+    "delete_share_group_state",
     "delete_topics",
     "describe_acls",
     "describe_client_quotas",
@@ -71,6 +72,7 @@ SERVED: Final = (
     "heartbeat",
     "incremental_alter_configs",
     "init_producer_id",
+    "initialize_share_group_state",
     "join_group",
     "leave_group",
     "list_config_resources",
@@ -84,6 +86,8 @@ SERVED: Final = (
     "offset_fetch",
     "offset_for_leader_epoch",
     "produce",
+    "read_share_group_state",
+    "read_share_group_state_summary",
     "remove_raft_voter",
     "renew_delegation_token",
     "sasl_authenticate",
@@ -94,6 +98,7 @@ SERVED: Final = (
     "update_features",
     "update_raft_voter",
     "vote",
+    "write_share_group_state",
     "write_txn_markers",
 )
 for _name in SERVED:

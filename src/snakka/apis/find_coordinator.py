@@ -1,15 +1,21 @@
-"""FindCoordinator (key 10): which broker coordinates a group or a transactional id.
+"""FindCoordinator (key 10): which broker coordinates a group, a transaction, a share partition.
 
-KIP-699 many keys at once (v4). The topic that they are kept in is made when somebody first asks.
-Not here: share partitions, whose coordinator is not there yet.
+KIP-699 many keys at once (v4), KIP-932 share partitions (v6). The topic that they are kept in is
+made when somebody first asks.
 """
 
 from typing import Final
 
-from snakka.apis.cluster import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, find_broker
+from snakka.apis.cluster import (
+    OFFSETS_TOPIC,
+    SHARE_STATE_TOPIC,
+    TRANSACTIONS_TOPIC,
+    find_broker,
+)
 from snakka.apis.context import RequestContext
 from snakka.apis.registry import api
 from snakka.coordinators.partitioning import partition_for
+from snakka.coordinators.share_state.state import find_share_partition
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.messages.find_coordinator import (
@@ -18,19 +24,21 @@ from snakka.protocol.messages.find_coordinator import (
     FindCoordinatorResponse,
 )
 
-_TOPICS: Final = {0: OFFSETS_TOPIC, 1: TRANSACTIONS_TOPIC}  # by type of key
 _SHARE: Final = 2
+_TOPICS: Final = {0: OFFSETS_TOPIC, 1: TRANSACTIONS_TOPIC, _SHARE: SHARE_STATE_TOPIC}  # by type
 _FIRST_BATCHED: Final = 4
+_FIRST_SHARED: Final = 6
 
 
 @api(ApiKey.FIND_COORDINATOR)
 async def find_coordinator(
     request: FindCoordinatorRequest, context: RequestContext
 ) -> FindCoordinatorResponse:
-    wanted = _TOPICS.get(request.key_type)
-    if wanted is not None and context.image.topics.find(wanted) is None:
-        await context.services.topics.create_missing([wanted])
     keys = request.coordinator_keys if context.version >= _FIRST_BATCHED else [request.key]
+    if any(_is_valid(key, request.key_type, context.version) for key in keys):
+        wanted = _TOPICS[request.key_type]
+        if context.image.topics.find(wanted) is None:
+            await context.services.topics.create_missing([wanted])
     found = [_find(key, request.key_type, context) for key in keys]
     if context.version >= _FIRST_BATCHED:
         return FindCoordinatorResponse(coordinators=found)
@@ -45,11 +53,8 @@ async def find_coordinator(
 
 
 def _find(key: str, key_type: int, context: RequestContext) -> Coordinator:
-    if key_type not in _TOPICS:
-        is_known = key_type == _SHARE
-        return _refusal(
-            key, ErrorCode.COORDINATOR_NOT_AVAILABLE if is_known else ErrorCode.INVALID_REQUEST
-        )
+    if not _is_valid(key, key_type, context.version):
+        return _refusal(key, ErrorCode.INVALID_REQUEST)
     image = context.image
     topic = image.topics.find(_TOPICS[key_type])
     if topic is None:
@@ -66,6 +71,12 @@ def _find(key: str, key_type: int, context: RequestContext) -> Coordinator:
         error_code=ErrorCode.NONE,
         error_message=None,
     )
+
+
+def _is_valid(key: str, key_type: int, version: int) -> bool:
+    if key_type != _SHARE:
+        return key_type in _TOPICS
+    return version >= _FIRST_SHARED and find_share_partition(key) is not None
 
 
 def _refusal(key: str, code: ErrorCode) -> Coordinator:

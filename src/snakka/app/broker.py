@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Final
 
-from snakka.apis.cluster import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
+from snakka.apis.cluster import OFFSETS_TOPIC, SHARE_STATE_TOPIC, TRANSACTIONS_TOPIC
 from snakka.apis.context import Services
 from snakka.apis.dispatch import Dispatcher
 from snakka.app.ground import Ground
+from snakka.app.internal_topics import partition_count
 from snakka.app.listeners import (
     SECURITY_PROTOCOLS,
     connection_limits,
@@ -20,15 +21,19 @@ from snakka.app.listeners import (
 )
 from snakka.app.logs import LogsPart
 from snakka.app.metadata import MetadataPart
+from snakka.app.share_states import make_share_states
 from snakka.app.transactions import make_transactions
 from snakka.config.endpoints import Endpoint
 from snakka.config.group import GroupConfig
 from snakka.coordinators.groups.groups import Groups
 from snakka.coordinators.groups.settings import ConsumerSettings, GroupSettings, MigrationPolicy
 from snakka.coordinators.hosted import HostSettings
+from snakka.coordinators.share_state.share_states import ShareStates
 from snakka.coordinators.timers import LoopTimers
 from snakka.coordinators.transactions.transactions import Transactions
+from snakka.metadata.image import MetadataImage
 from snakka.metadata.keys import ConfigResource, ConfigType
+from snakka.metadata.loader import Published
 from snakka.node.coordinating import CoordinatorPartitions
 from snakka.node.dynamic_config import DynamicConfig
 from snakka.node.group_topics import ImageTopics
@@ -37,6 +42,7 @@ from snakka.node.markers import LocalMarkers
 from snakka.node.membership import Membership, Registration
 from snakka.node.metadata_follower import MetadataFollower
 from snakka.node.producer_ids import ProducerIdBlocks
+from snakka.node.share_pruning import SharePruning
 from snakka.node.topic_creation import TopicCreator
 from snakka.protocol.messages.broker_registration import Listener as AdvertisedListener
 from snakka.protocol.schema import Listeners
@@ -63,6 +69,7 @@ class BrokerPart:
         self._groups: Groups
         self._markers: LocalMarkers
         self._transactions: Transactions
+        self._share_states: ShareStates
         self._hosting: Hosting
 
     async def open(self, stack: AsyncExitStack) -> None:
@@ -76,12 +83,15 @@ class BrokerPart:
         self._transactions = await stack.enter_async_context(
             make_transactions(
                 self._config,
-                lambda: self._follower.image,
+                self._image,
                 timers,
                 ids,
                 logs.broker_epoch,
                 self._markers,
             )
+        )
+        self._share_states = await stack.enter_async_context(
+            make_share_states(self._config, self._image, timers)
         )
         self._hosting = Hosting(
             self._config.node_id,
@@ -93,6 +103,7 @@ class BrokerPart:
             [
                 CoordinatorPartitions(OFFSETS_TOPIC, self._groups, timers),
                 CoordinatorPartitions(TRANSACTIONS_TOPIC, self._transactions, timers),
+                CoordinatorPartitions(SHARE_STATE_TOPIC, self._share_states, timers),
             ],
             logs.disk_thread,
             now_ms=self._ground.now_ms,
@@ -100,24 +111,47 @@ class BrokerPart:
         logs.failures.listen(self._hosting.on_directory_failed)
         self._follower.subscribe(self._dynamic.publish)
         self._follower.subscribe(self._hosting.publish)
+        self._follower.subscribe(self._forget_deleted)
         await stack.enter_async_context(self._hosting.running())
+        pruning = SharePruning(
+            self._share_states,
+            self._replicas,
+            self._hosting.checkpoint,
+            self._config.get_int("share.coordinator.state.topic.prune.interval.ms"),
+        )
+        await stack.enter_async_context(pruning.running())
         await logs.run_chores(stack)
 
     async def serve(self, stack: AsyncExitStack) -> int:
-        """Listens, and enters the cluster; the port that clients connect to."""
+        """Enters the cluster, and listens; the port that clients connect to.
+
+        In this order: a client that is told of no broker may not ask again for seconds.
+        """
         gate = make_gate(self._dynamic.current)
         self._dynamic.follow(lambda changed: gate.reconfigure(connection_limits(changed)))
         serve = self._ground.surroundings.around(Dispatcher(self._services()).serve)
-        ports = {}
-        for endpoint in self._ground.endpoints.broker_listeners:
-            listener = await stack.enter_async_context(make_listener(self._config, endpoint))
-            await listener.serve(connection_settings(self._config, endpoint, gate, serve))
-            ports[endpoint.listener] = listener.port
+        endpoints = self._ground.endpoints.broker_listeners
+        listeners = [
+            await stack.enter_async_context(make_listener(self._config, each)) for each in endpoints
+        ]
+        ports = {each.listener: own.port for each, own in zip(endpoints, listeners, strict=True)}
         self._logs.membership = self._make_membership(ports)
         await stack.enter_async_context(self._logs.membership)
         await self._groups.loaded()
         await self._transactions.loaded()
-        return next(iter(ports.values()))
+        await self._share_states.loaded()
+        for endpoint, listener in zip(endpoints, listeners, strict=True):
+            await listener.serve(connection_settings(self._config, endpoint, gate, serve))
+        return listeners[0].port
+
+    def _image(self) -> MetadataImage:
+        """The newest one."""
+        return self._follower.image
+
+    def _forget_deleted(self, published: Published) -> None:
+        removed = published.delta.topics.removed.keys()
+        if removed:
+            self._share_states.on_topics_deleted(removed)
 
     async def _prepare(self) -> None:
         """Brings the logs in line with the metadata, now that all of it is known."""
@@ -147,8 +181,8 @@ class BrokerPart:
             ),
             consumer_assignors=config.get_list("group.consumer.assignors"),
         )
-        topics = ImageTopics(lambda: self._follower.image)
-        count = self._count_group_partitions
+        topics = ImageTopics(self._image)
+        count = partition_count(config, self._image, OFFSETS_TOPIC, "offsets.topic.num.partitions")
         return Groups(settings, HostSettings(), count, timers, self._ground.rng, topics)
 
     def _find_group_settings(self, group_id: str) -> ConsumerSettings | None:
@@ -160,12 +194,6 @@ class BrokerPart:
             config.get_int("consumer.session.timeout.ms"),
             config.get_int("consumer.heartbeat.interval.ms"),
         )
-
-    def _count_group_partitions(self) -> int:
-        topic = self._follower.image.topics.find(OFFSETS_TOPIC)
-        if topic is None:
-            return self._config.get_int("offsets.topic.num.partitions")
-        return len(topic.partitions)
 
     def _services(self) -> Services:
         return Services(
@@ -180,13 +208,14 @@ class BrokerPart:
             group_commit=self._logs.group_commit,
             checkpoint=self._hosting.checkpoint,
             log_dirs=self._logs.log_dirs,
-            find_image=lambda: self._follower.image,
+            find_image=self._image,
             find_quorum=lambda: self._metadata.driver.facts,
             controller=self._controller,
             topics=TopicCreator(self._config, self._controller, self._hosting.settled),
             groups=self._groups,
             transactions=self._transactions,
             transaction_coordinator=self._transactions,
+            share_states=self._share_states,
             markers=self._markers,
             verifies_transactions=lambda: self._dynamic.current.get_bool(
                 "transaction.partition.verification.enable"

@@ -1,5 +1,6 @@
 """The sockets of a node, as its configuration wants them."""
 
+import logging
 import resource
 from typing import Final
 
@@ -11,12 +12,16 @@ from snakka.net.listener import Listener
 from snakka.protocol.inbox import BufferPool
 from snakka.storage.open_files import OPEN_FILES_MAX
 
+log = logging.getLogger(__name__)
+
 SECURITY_PROTOCOLS: Final = {each: number for number, each in enumerate(SecurityProtocol)}
 _REQUESTS_IN_FLIGHT_MAX: Final = 64
 _DESCRIPTORS_FOR_FILES: Final = 2 * OPEN_FILES_MAX
 
 
 def make_listener(config: BrokerConfig, endpoint: Endpoint) -> Listener:
+    if not endpoint.is_loopback:
+        log.warning("%s lets in whoever can reach it: nobody is asked who they are", endpoint)
     idle_ms_max = config.get_int("connections.max.idle.ms")
     return Listener(endpoint.host, endpoint.port, idle_ms_max=idle_ms_max)
 

@@ -19,6 +19,7 @@ from snakka.client.settings import ClientSettings
 from snakka.config.broker import BrokerConfig
 from snakka.config.endpoints import Endpoint
 from snakka.controller.elect_leaders import balance_leaders, elect_uncleanly
+from snakka.controller.mutation_quota import MutationQuotas
 from snakka.controller.view import Settings
 from snakka.net.listener import Listener
 from snakka.node.active_controller import ActiveController, Periodic
@@ -37,7 +38,6 @@ from snakka.protocol.schema import Listeners
 from snakka.protocol.types import random_uuid
 from snakka.quorum.config import QuorumConfig
 from snakka.quorum.peers import Node as QuorumNode
-from snakka.quorum.ports import BOOTSTRAP_SNAPSHOT
 from snakka.quorum.quorum import LocalReplica, Quorum
 from snakka.quorum.replica import QuorumReplica
 from snakka.quorum.voters import Endpoint as QuorumEndpoint
@@ -140,6 +140,7 @@ class MetadataPart:
             session_timeout_ms=config.get_int("broker.session.timeout.ms"),
             now_ms=self._ground.now_ms,
             rng=self._ground.rng,
+            mutation_quotas=MutationQuotas(_quota_burst_s(config)),
             first_records=self._ground.first_records,
             periodic=tuple(_periodic(config)),
         )
@@ -168,7 +169,7 @@ class MetadataPart:
             directory,
             _log_config(self._config),
             ground.rng,
-            starts_after=snapshots.earliest() or BOOTSTRAP_SNAPSHOT,
+            snapshots=snapshots.ids,
             now_ms=ground.now_ms,
         )
         opened.log.on_failure = lambda error: ground.stop(f"{directory} has failed: {error}")
@@ -229,6 +230,11 @@ class MetadataPart:
             static_voters=VoterSet.of(voters),
             is_controller=self._ground.is_controller,
         )
+
+
+def _quota_burst_s(config: BrokerConfig) -> float:
+    prefix = "controller.quota.window."
+    return config.get_int(f"{prefix}num") * config.get_int(f"{prefix}size.seconds")
 
 
 def _periodic(config: BrokerConfig) -> Iterator[Periodic]:

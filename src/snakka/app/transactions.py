@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from snakka.apis.cluster import TRANSACTIONS_TOPIC
+from snakka.app.internal_topics import partition_count
 from snakka.config.broker import BrokerConfig
 from snakka.coordinators.hosted import HostSettings
 from snakka.coordinators.timers import LoopTimers
@@ -22,16 +23,12 @@ def make_transactions(
     find_broker_epoch: Callable[[], int],
     markers: LocalMarkers,
 ) -> Transactions:
-    def count_partitions() -> int:
-        topic = find_image().topics.find(TRANSACTIONS_TOPIC)
-        if topic is None:
-            return config.get_int("transaction.state.log.num.partitions")
-        return len(topic.partitions)
-
     return Transactions(
         _settings(config),
         HostSettings(load_bytes_max=config.get_int("transaction.state.log.load.buffer.size")),
-        count_partitions,
+        partition_count(
+            config, find_image, TRANSACTIONS_TOPIC, "transaction.state.log.num.partitions"
+        ),
         lambda: find_image().features.get(TRANSACTION_VERSION, 0),
         timers,
         producer_ids,

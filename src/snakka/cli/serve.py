@@ -1,7 +1,6 @@
 """`snakka serve`: a broker in the foreground."""
 
 import asyncio
-import logging
 import os
 import resource
 import signal
@@ -15,13 +14,13 @@ import click
 
 from snakka.app.ground import StartError
 from snakka.app.node import Node, running_node
+from snakka.cli.log_lines import JSON, TEXT, write_log
 from snakka.cli.settings import data_option, load_config, refuse, set_option
 from snakka.config.broker import BrokerConfig
 
 Beside = Callable[[Node], Coroutine[Any, Any, None]]
 
 _FAILED: Final = 1
-_LOG_FORMAT: Final = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 
 
 @click.command(epilog="Example: snakka serve --data ./data --listen 127.0.0.1:9092")
@@ -37,11 +36,23 @@ _LOG_FORMAT: Final = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
     default="warning",
     show_default=True,
 )
+@click.option(
+    "--log-format",
+    type=click.Choice([TEXT, JSON]),
+    default=TEXT,
+    show_default=True,
+    help="json: one document a line.",
+)
 def serve(
-    file: Path | None, data: str, listen: str, flags: tuple[str, ...], log_level: str
+    file: Path | None,
+    data: str,
+    listen: str,
+    flags: tuple[str, ...],
+    log_level: str,
+    log_format: str,
 ) -> None:
     """Run a broker until Ctrl-C, on a data directory that is made where there is none."""
-    logging.basicConfig(level=log_level.upper(), format=_LOG_FORMAT)
+    write_log(log_level, log_format)
     config = load_config(file, data, flags, listen)
     try:
         run(config)

@@ -1,6 +1,6 @@
 """AlterClientQuotas (KIP-546): what users, client ids and addresses may use.
 
-Not here: keeping to them (quotas/).
+Not here: keeping to them (mutation_quota.py, quotas/).
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,14 @@ from typing import Final
 from snakka.controller.decision import Decision, RefusedError
 from snakka.controller.limits import check_record_count
 from snakka.controller.view import View
-from snakka.metadata.keys import QuotaEntity, quota_entity, quota_entity_data
+from snakka.metadata.keys import (
+    CLIENT_ID,
+    IP,
+    USER,
+    QuotaEntity,
+    quota_entity,
+    quota_entity_data,
+)
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.internal.kinds import MetadataRecord
 from snakka.protocol.internal.metadata import ClientQuotaRecord
@@ -22,10 +29,6 @@ from snakka.protocol.messages.alter_client_quotas import (
     RequestEntryData,
     ResponseEntryData,
 )
-
-USER: Final = "user"
-CLIENT_ID: Final = "client-id"
-IP: Final = "ip"
 
 # The largest whole number that a key may have; None for keys that need not be whole.
 _CLIENT_KEYS: Final[Mapping[str, int | None]] = MappingProxyType(

@@ -93,7 +93,12 @@ class Runtime(Generic[M]):
 
     def __iter__(self) -> Iterator[Hosted[M]]:
         """The partitions that are led here."""
-        return iter([each for each in self._hosted.values() if each.stage is not Stage.CLOSED])
+        return (each for _, each in self.items())
+
+    def items(self) -> Iterator[tuple[int, Hosted[M]]]:
+        """The same, with their indexes."""
+        hosted = list(self._hosted.items())
+        return (each for each in hosted if each[1].stage is not Stage.CLOSED)
 
     def _close(self, index: int) -> None:
         load = self._loads.pop(index, None)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from enum import IntEnum
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from snakka.protocol.internal.metadata import EntityData
 
@@ -33,8 +33,12 @@ class ConfigResource(NamedTuple):
         return cls(ConfigType.BROKER, "" if broker_id is None else str(broker_id))
 
 
-# Who a quota is for, as sorted pairs of entity type (user, client-id, ip) and name; None stands
-# for the default of the type.
+USER: Final = "user"
+CLIENT_ID: Final = "client-id"
+IP: Final = "ip"
+
+# Who a quota is for, as sorted pairs of one of these types and a name; None stands for the default
+# of the type.
 QuotaEntity: TypeAlias = tuple[tuple[str, str | None], ...]
 
 

@@ -8,65 +8,27 @@ Not here: what is decided (controller/), finding it from another node (controlle
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from random import Random
-from types import MappingProxyType
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
-from snakka.apis.context import Peer
-from snakka.controller.alter_configs import incrementally_alter_configs, replace_configs
-from snakka.controller.alter_partition import alter_partition
-from snakka.controller.assign_directories import assign_replicas_to_dirs
-from snakka.controller.broker_fencing import fence_stale_broker, unfenced_ids, unregister_broker
-from snakka.controller.broker_heartbeat import heartbeat
-from snakka.controller.broker_registration import register_broker
-from snakka.controller.client_quotas import alter_client_quotas
-from snakka.controller.controller_registration import register_controller
-from snakka.controller.create_partitions import create_partitions
-from snakka.controller.create_topics import create_topics
+from snakka.apis.context import Sender
+from snakka.controller.broker_fencing import fence_stale_broker, unfenced_ids
 from snakka.controller.decision import Decision, RefusedError
-from snakka.controller.delete_topics import delete_topics
-from snakka.controller.elect_leaders import elect_leaders
-from snakka.controller.features import update_features
+from snakka.controller.mutation_quota import STRICT_FROM, UNCHARGED, MutationQuotas
 from snakka.controller.ports import ConfigRules
-from snakka.controller.producer_ids import allocate_producer_ids
-from snakka.controller.reassignments import alter_reassignments, list_reassignments
-from snakka.controller.scram_credentials import alter_scram_credentials
 from snakka.controller.sessions import BrokerSessions
 from snakka.controller.view import Settings, View
 from snakka.metadata.delta import MetadataDelta
 from snakka.metadata.image import MetadataImage, Provenance
 from snakka.metadata.versions import LATEST, record_version
+from snakka.node.controller_commands import COMMANDS, Asked
 from snakka.node.quorum_driver import QuorumDriver
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.internal.frames import write_typed
 from snakka.protocol.internal.kinds import MetadataRecord
-from snakka.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
-from snakka.protocol.messages.alter_client_quotas import AlterClientQuotasRequest
-from snakka.protocol.messages.alter_configs import AlterConfigsRequest
-from snakka.protocol.messages.alter_partition import AlterPartitionRequest
-from snakka.protocol.messages.alter_partition_reassignments import (
-    AlterPartitionReassignmentsRequest,
-)
-from snakka.protocol.messages.alter_user_scram_credentials import (
-    AlterUserScramCredentialsRequest,
-)
-from snakka.protocol.messages.assign_replicas_to_dirs import AssignReplicasToDirsRequest
-from snakka.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
-from snakka.protocol.messages.broker_registration import BrokerRegistrationRequest
-from snakka.protocol.messages.controller_registration import ControllerRegistrationRequest
-from snakka.protocol.messages.create_partitions import CreatePartitionsRequest
-from snakka.protocol.messages.create_topics import CreateTopicsRequest
-from snakka.protocol.messages.delete_topics import DeleteTopicsRequest
-from snakka.protocol.messages.elect_leaders import ElectLeadersRequest
-from snakka.protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest
-from snakka.protocol.messages.list_partition_reassignments import (
-    ListPartitionReassignmentsRequest,
-)
-from snakka.protocol.messages.unregister_broker import UnregisterBrokerRequest
-from snakka.protocol.messages.update_features import UpdateFeaturesRequest
-from snakka.protocol.schema import Request, Response
+from snakka.protocol.schema import Request, Response, replace
 from snakka.quorum.replica import QUORUM_REQUESTS, NotLeaderError, RecordsTooLargeError
 
 _A = TypeVar("_A", bound=Response)
@@ -95,6 +57,7 @@ class ActiveController:
         session_timeout_ms: int,
         now_ms: Callable[[], int],
         rng: Random,
+        mutation_quotas: MutationQuotas,
         first_records: Sequence[MetadataRecord],
         periodic: Sequence[Periodic] = (),
     ) -> None:
@@ -103,7 +66,8 @@ class ActiveController:
         self._find_image = find_image
         self._session_timeout_ms = session_timeout_ms
         self._now_ms = now_ms
-        self.rng = rng
+        self._rng = rng
+        self._mutation_quotas = mutation_quotas
         self._first_records = first_records
         self._periodic = periodic
         self._view: View | None = None
@@ -132,21 +96,20 @@ class ActiveController:
         self._tasks = [asyncio.get_running_loop().create_task(each) for each in own]
 
     async def ask(
-        self, request: Request, version: int, response: type[_A], sender: Peer | None = None
+        self, request: Request, version: int, response: type[_A], sender: Sender | None = None
     ) -> _A:
         """What the controller answers, once that is committed; the quorum answers for itself."""
         if type(request) in QUORUM_REQUESTS:
             answer: Any = await self.quorum.answer(request, version)
         else:
-            answer = await self._command(request)
+            answer = await self._command(request, version, sender)
         assert isinstance(answer, response)
         return answer
 
-    async def _command(self, request: Request) -> Any:
+    async def _command(self, request: Request, version: int, sender: Sender | None) -> Any:
         if self._view is None:
             raise RefusedError(ErrorCode.NOT_CONTROLLER)
-        decide = COMMANDS[type(request)]
-        decision = decide(self, self._view, request, self._now_ms())
+        decision = self._decide(self._view, request, version, sender)
         try:
             return await self._carry_out(self._view, decision)
         except NotLeaderError:
@@ -155,6 +118,27 @@ class ActiveController:
             raise RefusedError(
                 ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation."
             ) from None
+
+    def _decide(
+        self, view: View, request: Request, version: int, sender: Sender | None
+    ) -> Decision[Any]:
+        now_ms = self._now_ms()
+        strict_from = STRICT_FROM.get(type(request))
+        charge = UNCHARGED
+        if strict_from is not None and sender is not None:
+            charge = self._mutation_quotas.admit(
+                view.image,
+                sender.user,
+                sender.client_id,
+                now_ms,
+                is_strict=version >= strict_from,
+            )
+        asked = Asked(request, now_ms, self._rng, self.sessions, self.quorum, charge)
+        decision = COMMANDS[type(request)](view, asked)
+        if not charge.throttle_time_ms:
+            return decision
+        response = replace(decision.response, throttle_time_ms=charge.throttle_time_ms)
+        return Decision(response, decision.records, decision.is_atomic)
 
     async def _carry_out(self, view: View, decision: Decision[Any]) -> Any:
         for records in _batches(view, decision):
@@ -212,64 +196,3 @@ def _batches(view: View, decision: Decision[Any]) -> Iterator[Sequence[MetadataR
             start, size_bytes = index + 1, 0
     if start < len(records):
         yield records[start:]
-
-
-Decide: TypeAlias = Callable[[ActiveController, View, Any, int], Decision[Any]]
-
-
-def _register(
-    controller: ActiveController, view: View, request: BrokerRegistrationRequest, now_ms: int
-) -> Decision[Any]:
-    view.next_offset = controller.quorum.end_offset
-    return register_broker(view, controller.sessions, request, now_ms)
-
-
-def _update_features(
-    controller: ActiveController, view: View, request: UpdateFeaturesRequest, now_ms: int
-) -> Decision[Any]:
-    view.settings = replace(view.settings, quorum_ids=controller.quorum.voter_ids)
-    return update_features(view, request)
-
-
-COMMANDS: Final[Mapping[type[Request], Decide]] = MappingProxyType(
-    {
-        AllocateProducerIdsRequest: lambda c, view, request, _: allocate_producer_ids(
-            view, request
-        ),
-        AlterClientQuotasRequest: lambda c, view, request, _: alter_client_quotas(view, request),
-        AlterConfigsRequest: lambda c, view, request, _: replace_configs(view, request),
-        AlterPartitionRequest: lambda c, view, request, _: alter_partition(view, request),
-        AlterPartitionReassignmentsRequest: lambda c, view, request, _: alter_reassignments(
-            view, request
-        ),
-        AlterUserScramCredentialsRequest: lambda c, view, request, _: alter_scram_credentials(
-            view, request
-        ),
-        AssignReplicasToDirsRequest: lambda c, view, request, _: assign_replicas_to_dirs(
-            view, request
-        ),
-        BrokerHeartbeatRequest: lambda c, view, request, now_ms: heartbeat(
-            view, c.sessions, request, now_ms
-        ),
-        BrokerRegistrationRequest: _register,
-        ControllerRegistrationRequest: lambda c, view, request, _: register_controller(
-            view, request
-        ),
-        CreatePartitionsRequest: lambda c, view, request, _: create_partitions(
-            view, request, c.rng
-        ),
-        CreateTopicsRequest: lambda c, view, request, _: create_topics(view, request, c.rng),
-        DeleteTopicsRequest: lambda c, view, request, _: delete_topics(view, request),
-        ElectLeadersRequest: lambda c, view, request, _: elect_leaders(view, request),
-        IncrementalAlterConfigsRequest: lambda c, view, request, _: incrementally_alter_configs(
-            view, request
-        ),
-        ListPartitionReassignmentsRequest: lambda c, view, request, _: Decision(
-            list_reassignments(view, request)
-        ),
-        UnregisterBrokerRequest: lambda c, view, request, _: unregister_broker(
-            view, c.sessions, request
-        ),
-        UpdateFeaturesRequest: _update_features,
-    }
-)

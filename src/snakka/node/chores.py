@@ -156,7 +156,9 @@ class Chores:
     def _retain(self, directory: LogDirectory) -> None:
         now_ms = self._now_ms()
         for partition in find_due_for_retention(directory.logs, now_ms=now_ms):
-            if enforce_retention(directory.logs[partition], now_ms=now_ms):
+            removed = enforce_retention(directory.logs[partition], now_ms=now_ms)
+            if removed:
+                log.info("%s: retention has removed %d segments", partition, removed)
                 self._on_log_start(*partition)
 
     async def _compact(self, directory: LogDirectory) -> None:
@@ -189,6 +191,7 @@ class Chores:
             return
         if done is not None:
             end_offset = done.end_offset
+            log.info("%s is compacted up to %d: %d bytes became %d", partition, *done)
             await self._in_thread(lambda: directory.was_compacted(partition, end_offset))
 
     def _expire_producers(self, directory: LogDirectory) -> None:

@@ -1,6 +1,6 @@
 """The definitions of configuration keys, as the controller's decisions ask for them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from snakka.config.broker import BrokerConfig
 from snakka.config.checking import (
@@ -32,6 +32,8 @@ class NodeConfigRules:
 
     def __init__(self, config: BrokerConfig) -> None:
         self._config = config
+        self._described_for: object = None
+        self._described: list[CreatableTopicConfigs] = []
 
     def validate(
         self, resource: ConfigResource, configs: Mapping[str, str], before: Mapping[str, str]
@@ -65,15 +67,22 @@ class NodeConfigRules:
     def describe_topic(
         self, configs: Mapping[str, str], inherited: Sequence[Mapping[str, str]]
     ) -> list[CreatableTopicConfigs]:
+        """Topics that are made together mostly have the same settings: the last are kept."""
+        asked = (dict(configs), [dict(each) for each in inherited])
+        if asked != self._described_for:
+            self._described_for, self._described = asked, list(self._describe(*asked))
+        return self._described
+
+    def _describe(
+        self, configs: Mapping[str, str], inherited: Sequence[Mapping[str, str]]
+    ) -> Iterator[CreatableTopicConfigs]:
         nearest, cluster = (*inherited, {}, {})[:2]
         broker = self._config.with_dynamic(cluster, nearest)
-        return [
-            CreatableTopicConfigs(
+        for each in describe_topic(TopicConfig(broker, configs), broker):
+            yield CreatableTopicConfigs(
                 name=each.name,
                 value=each.value,
                 read_only=each.is_read_only,
                 config_source=each.source,
                 is_sensitive=each.is_sensitive,
             )
-            for each in describe_topic(TopicConfig(broker, configs), broker)
-        ]

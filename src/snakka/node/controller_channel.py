@@ -11,7 +11,7 @@ import ipaddress
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar, cast
 
-from snakka.apis.context import Controller, Peer
+from snakka.apis.context import ANONYMOUS, Controller, Sender
 from snakka.apis.forwarding import FORWARDED
 from snakka.client.address import Address
 from snakka.client.connections import Connections
@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 _RETRY_MS: Final = 20
 _RETRY_MS_MAX: Final = 500
 _PRINCIPAL: Final = write_versioned(
-    DefaultPrincipalData(type="User", name="ANONYMOUS", token_authenticated=False), 0
+    DefaultPrincipalData(type="User", name=ANONYMOUS, token_authenticated=False), 0
 )
 
 
@@ -58,7 +58,7 @@ class ControllerChannel:
         self._timeout_ms = timeout_ms
 
     async def ask(
-        self, request: Request, version: int, response: type[_A], sender: Peer | None = None
+        self, request: Request, version: int, response: type[_A], sender: Sender | None = None
     ) -> _A:
         loop = asyncio.get_running_loop()
         deadline_s = loop.time() + self._timeout_ms / 1000
@@ -82,7 +82,7 @@ class ControllerChannel:
             retry_ms = min(2 * retry_ms, _RETRY_MS_MAX)
 
     async def _ask_leader(
-        self, request: Request, version: int, response: type[_A], sender: Peer | None
+        self, request: Request, version: int, response: type[_A], sender: Sender | None
     ) -> _A:
         leader = self._find_driver().find_leader()
         if leader is None:
@@ -101,9 +101,9 @@ class ControllerChannel:
         return await self._while_it_leads(asking)
 
     async def _forward(
-        self, leader: Node, request: Request, version: int, response: type[_A], sender: Peer
+        self, leader: Node, request: Request, version: int, response: type[_A], sender: Sender
     ) -> _A:
-        chunks = write_request(request, version, correlation_id=0, client_id=None)
+        chunks = write_request(request, version, correlation_id=0, client_id=sender.client_id)
         wrapped = EnvelopeRequest(
             request_data=b"".join(cast(list[Buffer], chunks))[SIZE_BYTES:],
             request_principal=_PRINCIPAL,

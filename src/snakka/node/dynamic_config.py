@@ -6,6 +6,7 @@ something of the configuration follows it here; everybody else reads `current`.
 Not here: which keys may be set while a broker runs, and to what (config/checking.py).
 """
 
+import logging
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -13,6 +14,8 @@ from snakka.config.broker import BrokerConfig
 from snakka.metadata.image import MetadataImage
 from snakka.metadata.keys import ConfigResource
 from snakka.metadata.loader import Published
+
+log = logging.getLogger(__name__)
 
 Follower: TypeAlias = Callable[[BrokerConfig], None]
 
@@ -32,6 +35,7 @@ class DynamicConfig:
     def publish(self, published: Published) -> None:
         changes = published.delta.configs.changes
         if any(each in changes for each in self._resources):
+            log.info("the configuration of this broker has changed")
             self._change(published.image)
 
     def _change(self, image: MetadataImage) -> None:

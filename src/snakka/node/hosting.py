@@ -239,6 +239,7 @@ class Hosting:
         )
         self._reconfigure([replica])  # the log may be from before, and time has passed
         self._replicas.add(replica)
+        log.info("%s is hosted in %s", change.name, made.directory)
         if (move := self._directories.find_move(change.name)) is not None:
             self._moves.go_on(replica, move)
         return replica
@@ -269,6 +270,7 @@ class Hosting:
             self._tell_lost(replica)
             await self._moves.cancel(change.name)
         await self._on_disk(lambda: self._directories.delete(change.name, now_ms=self._now_ms()))
+        log.info("%s is deleted", change.name)
 
     async def _on_disk(self, call: Callable[[], _T]) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._disk_thread, call)

@@ -92,6 +92,7 @@ class Membership:
         await self._prepare()
         while (beat := await self._find_beat()) is None or beat.is_fenced:
             await asyncio.sleep(_RETRY_S)
+        log.info("this broker is in service, with broker epoch %d", self.broker_epoch)
         self._beating = asyncio.get_running_loop().create_task(self._keep_beating())
         return self
 

@@ -5,12 +5,12 @@ Not here: snapshots (snapshot_files.py), what the records mean (metadata).
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from snakka.protocol.records.batch import batches
 from snakka.protocol.types import Buffer
-from snakka.quorum.ports import OffsetAndEpoch
+from snakka.quorum.ports import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
 from snakka.storage.config import LogConfig
 from snakka.storage.log import Log
 from snakka.storage.names import METADATA_TOPIC
@@ -38,17 +38,31 @@ class MetadataLog:
         config: LogConfig,
         rng: random.Random,
         *,
-        starts_after: OffsetAndEpoch,
+        snapshots: Sequence[OffsetAndEpoch],
         now_ms: Callable[[], int],
     ) -> tuple["MetadataLog", OpenedLog]:
-        """Opens the log in `directory`, which starts after the earliest snapshot."""
-        checkpointed = Checkpointed(log_start_offset=starts_after.offset)
+        """Opens the log in `directory`, which starts after the earliest snapshot.
+
+        A crash may bring back snapshots whose log is gone: it then starts after the first that is
+        followed by all there is.
+        """
+        earliest = next(iter(snapshots), BOOTSTRAP_SNAPSHOT)
+        checkpointed = Checkpointed(log_start_offset=earliest.offset)
         opened = open_log(files, directory, config, rng, checkpointed=checkpointed, now_ms=now_ms())
-        return cls(opened.log, starts_after, now_ms), opened
+        start_offset = opened.log.log_start_offset
+        starts_after = next((each for each in snapshots if each.offset >= start_offset), earliest)
+        metadata_log = cls(opened.log, starts_after, now_ms)
+        if start_offset < starts_after.offset <= opened.log.log_end_offset:
+            metadata_log.advance_start(starts_after)
+        return metadata_log, opened
 
     @property
     def start_offset(self) -> int:
         return self.log.log_start_offset
+
+    @property
+    def starts_after(self) -> OffsetAndEpoch:
+        return self._starts_after
 
     @property
     def end(self) -> OffsetAndEpoch:

@@ -255,6 +255,8 @@ class QuorumDriver:
         leader = (self._replica.epoch, self._replica.leader_id)
         if leader != self._leader:
             self._leader = leader
+            if self._replica.leader_id is not None:
+                log.info("epoch %d of the metadata quorum is led by node %d", *leader)
             self._leader_changed.set_result(None)
             self._leader_changed = self._loop.create_future()
         epoch = self._replica.epoch if self._replica.is_leader else None

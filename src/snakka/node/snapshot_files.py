@@ -4,7 +4,7 @@ One that is being written has `.part` behind its name, and is dropped at the nex
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from snakka.protocol.internal.kraft import SnapshotHeaderRecord
@@ -38,8 +38,10 @@ class SnapshotFiles:
                 disk.remove(f"{directory}/{name}")
         self._ids.sort()
 
-    def earliest(self) -> OffsetAndEpoch | None:
-        return self._ids[0] if self._ids else None
+    @property
+    def ids(self) -> Sequence[OffsetAndEpoch]:
+        """Of all of them, oldest first."""
+        return self._ids
 
     def latest(self) -> OffsetAndEpoch | None:
         return self._ids[-1] if self._ids else None
@@ -93,12 +95,10 @@ class SnapshotFiles:
     def last_timestamp_ms(self, snapshot_id: OffsetAndEpoch) -> int:
         """The time of the last record of the log that it covers, as its header has it."""
         head = first_batch(self.read(snapshot_id, 0, _HEAD_BYTES))
-        headers = (each.message for each in read_control_records(head))
-        return next(
-            each.last_contained_log_timestamp
-            for each in headers
-            if isinstance(each, SnapshotHeaderRecord)
-        )
+        for each in read_control_records(head):
+            if isinstance(each.message, SnapshotHeaderRecord):
+                return each.message.last_contained_log_timestamp
+        raise CorruptFileError(self._path(snapshot_id), "it does not begin with a header")
 
     def read_facts(self) -> list[tuple[OffsetAndEpoch, int, int]]:
         """All snapshots, oldest first, with size and the time of their last record."""

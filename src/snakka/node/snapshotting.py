@@ -146,6 +146,7 @@ class Snapshotting:
         chunks = snapshot_chunks(image, header, self._last_ms)
         await asyncio.to_thread(self._files.write_whole, snapshot_id, chunks)
         self._files.add(snapshot_id)
+        log.info("a snapshot of the metadata up to offset %d is written", last.offset)
 
     async def _clean(self) -> None:
         facts = await asyncio.to_thread(self._files.read_facts)

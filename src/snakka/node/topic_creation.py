@@ -9,7 +9,12 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
-from snakka.apis.cluster import INTERNAL_TOPICS, OFFSETS_TOPIC, TRANSACTIONS_TOPIC
+from snakka.apis.cluster import (
+    INTERNAL_TOPICS,
+    OFFSETS_TOPIC,
+    SHARE_STATE_TOPIC,
+    TRANSACTIONS_TOPIC,
+)
 from snakka.apis.context import Controller
 from snakka.config.broker import BrokerConfig
 from snakka.protocol.error_codes import ErrorCode
@@ -64,12 +69,28 @@ class TopicCreator:
         await self._hosted()
 
     def _topic(self, name: str) -> CreatableTopic:
+        config = self._config
         if name == OFFSETS_TOPIC:
-            return self._internal(name, "offsets.topic", {"compression.type": "producer"})
+            wanted = {"cleanup.policy": "compact", "compression.type": "producer"}
+            return self._internal(name, "offsets.topic", wanted)
         if name == TRANSACTIONS_TOPIC:
-            return self._internal(
-                name, "transaction.state.log", {"compression.type": "uncompressed"}
-            )
+            prefix = "transaction.state.log"
+            wanted = {
+                "unclean.leader.election.enable": "false",
+                "compression.type": "uncompressed",
+                "cleanup.policy": "compact",
+                "min.insync.replicas": str(config.get_int(f"{prefix}.min.isr")),
+            }
+            return self._internal(name, prefix, wanted)
+        if name == SHARE_STATE_TOPIC:
+            prefix = "share.coordinator.state.topic"
+            wanted = {
+                "cleanup.policy": "delete",  # which share_pruning.py does
+                "retention.ms": "-1",
+                "compression.type": "producer",
+                "min.insync.replicas": str(config.get_int(f"{prefix}.min.isr")),
+            }
+            return self._internal(name, prefix, wanted)
         return CreatableTopic(
             name=name,
             num_partitions=_DEFAULT,
@@ -82,7 +103,6 @@ class TopicCreator:
         config = self._config
         wanted = {
             **configs,
-            "cleanup.policy": "compact",
             "segment.bytes": str(config.get_int(f"{prefix}.segment.bytes")),
         }
         return CreatableTopic(

@@ -125,7 +125,10 @@ class SourcePlanner:
         sizes = {where: round(span * densities.get(where, 1.0)) for where, span in spans.items()}
         if sum(spans.values()) <= limits.rows_max and sum(sizes.values()) <= limits.bytes_max // 2:
             return end
-        rows, sizes = share_out(limits.rows_max, spans), share_out(limits.bytes_max, sizes)
+        rows = share_out(limits.rows_max, spans)
+        # An estimate tells each partition's part of the limit, and limits nothing itself.
+        total = max(1, sum(sizes.values()))
+        sizes = {where: limits.bytes_max * size // total for where, size in sizes.items()}
         busy = [where for where, span in spans.items() if span and rows[where]]
         walked = await asyncio.gather(
             *(

@@ -34,6 +34,10 @@ class QuorumLog(Protocol):
     def start_offset(self) -> int: ...
 
     @property
+    def starts_after(self) -> OffsetAndEpoch:
+        """The snapshot of all that was before it; 0@0 if there was nothing."""
+
+    @property
     def end(self) -> OffsetAndEpoch:
         """Of an empty log, the snapshot that it starts after; 0@0 if there is none."""
 
@@ -60,8 +64,6 @@ class QuorumLog(Protocol):
 
 class Snapshots(Protocol):
     """The snapshots of one replica, by the end of what each covers (KIP-630)."""
-
-    def earliest(self) -> OffsetAndEpoch | None: ...
 
     def latest(self) -> OffsetAndEpoch | None: ...
 

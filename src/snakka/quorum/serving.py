@@ -103,15 +103,15 @@ def _read(quorum: Quorum, partition: FetchPartition) -> Fetched:
 
 def check_position(quorum: Quorum, end: OffsetAndEpoch) -> Fetched:
     """Nothing if a log that ends there is the beginning of ours; else where it has to go on."""
-    log = quorum.log
-    earliest, latest = quorum.snapshots.earliest(), quorum.snapshots.latest()
+    log, latest = quorum.log, quorum.snapshots.latest()
     if end.offset == 0:
         # One that has nothing is better off with a snapshot than with all of the log.
         has_one = latest is not None and latest != BOOTSTRAP_SNAPSHOT
         return Fetched(snapshot_id=latest) if has_one else Fetched()
-    if log.start_offset > 0 and earliest is not None:
-        is_at_start = end.offset == log.start_offset and end.epoch != earliest.epoch
-        if end.offset < log.start_offset or is_at_start or end.epoch < earliest.epoch:
+    start = log.starts_after
+    if start.offset > 0:
+        is_other = end.offset == start.offset and end.epoch != start.epoch
+        if end.offset < start.offset or is_other or end.epoch < start.epoch:
             return Fetched(snapshot_id=latest)
     ours = log.epoch_end(end.epoch)
     if ours.epoch != end.epoch or ours.offset < end.offset:

@@ -68,9 +68,9 @@ class Partition:
             raise NotLeaderError(f"broker {self.assignment.leader} leads the partition")
 
     def check_in_sync(self, min_insync_replicas: int) -> None:
-        """Raises where too few replicas are in sync for acks=all."""
+        """Raises where too few replicas are in sync for acks=all; all of them are always enough."""
         in_sync = len(self.assignment.isr)
-        if in_sync < min_insync_replicas:
+        if in_sync < min(min_insync_replicas, len(self.assignment.replicas)):
             raise NotEnoughReplicasError(
                 f"{in_sync} replicas are in sync, min.insync.replicas={min_insync_replicas}"
             )

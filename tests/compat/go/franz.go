@@ -179,7 +179,8 @@ func (f franz) admin(ctx context.Context, o order) (map[string]any, error) {
 	if err = errors.Join(err, grown.Error()); err != nil {
 		return nil, err
 	}
-	topics, err := admin.ListTopics(ctx)
+	uncached := kadm.WithAuthorizedOps(ctx) // what has these is asked for each time
+	topics, err := admin.ListTopics(uncached)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +209,7 @@ func (f franz) admin(ctx context.Context, o order) (map[string]any, error) {
 	if _, err := admin.DeleteTopic(ctx, o.Topic); err != nil {
 		return nil, err
 	}
-	if topics, err = admin.ListTopics(ctx); err != nil {
+	if topics, err = admin.ListTopics(uncached); err != nil {
 		return nil, err
 	}
 	found["deleted"] = !topics.Has(o.Topic)

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,6 @@ from snakka.pipeline.tables.table import Step, Table, TableOptions
 from tests.pipeline.tables.writing_here import PIPELINE, WHERE, step
 
 MIB = 1 << 20
-COMMITTER = "tests.pipeline.tables.committer"
 PATIENCE_S = 120
 
 
@@ -190,18 +189,18 @@ def test_another_pipeline_does_not_make_a_step_stale(
 
 def test_processes_that_race_add_each_step_once(table: Table, spark: SparkSession) -> None:
     end, size = 60, 2
-    racers = [committer(table, end, size) for _ in range(3)]
-    for each in racers:
-        begin(each)
-    told = [line for each in racers for line in finish(each)]
-    added = sorted(int(line.split()[1]) for line in told if line.startswith("added"))
+    with ExitStack() as stack:
+        racers = [stack.enter_context(Committer(table, end, size)) for _ in range(3)]
+        for each in racers:
+            each.begin()
+        told = [line.split() for each in racers for line in each.finish()]
+    added = sorted(int(begin) for what, begin in told if what == "added")
+    stale = [begin for what, begin in told if what == "stale"]
     assert added == list(range(0, end, size))
-    assert any(line.startswith("stale") for line in told), "they have not raced"
+    assert stale, "they have not raced"
     assert table.find_offsets(PIPELINE) == {WHERE: end}
     assert offsets_of(table, spark) == Counter(range(end))
-    assert len(files_below(table.options.location)) == end // size + sum(
-        line.startswith("stale") for line in told
-    )
+    assert len(files_below(table.options.location)) == len(added) + len(stale)
 
 
 def test_what_a_killed_run_has_written_is_not_in_the_table_and_is_swept(
@@ -209,10 +208,9 @@ def test_what_a_killed_run_has_written_is_not_in_the_table_and_is_swept(
 ) -> None:
     table.append(numbered(spark, 0, 10), step(0, 10))
     before = files_below(table.options.location)
-    killed = committer(table, 20, 10, "die")
-    begin(killed)
-    killed.communicate(timeout=PATIENCE_S)
-    assert killed.returncode == -signal.SIGKILL
+    with Committer(table, 20, 10, "die") as killed:
+        killed.begin()
+        killed.finish(-signal.SIGKILL)
     left = files_below(table.options.location) - before
     assert len(left) == 1
     assert table.find_offsets(PIPELINE) == {WHERE: 10}
@@ -358,17 +356,17 @@ def test_an_append_during_a_compaction_survives(
 def test_compactions_and_an_appending_process_side_by_side(
     table: Table, spark: SparkSession
 ) -> None:
-    end = 200
-    appending = committer(table, end, 5)
-    begin(appending)
+    end, size = 100, 5
     removed = 0
-    with ThreadPoolExecutor(2) as pool:
-        while appending.poll() is None:
+    with Committer(table, end, size) as appending, ThreadPoolExecutor(2) as pool:
+        appending.begin()
+        while appending.is_running():
             if table.find_offsets(PIPELINE) is not None:
                 both = [pool.submit(table_for(table.options).compact, spark, MIB) for _ in "ab"]
                 removed += sum(each.result().removed_file_count for each in both)
-    assert len([line for line in finish(appending) if line.startswith("added")]) == end // 5
+        assert not [line for line in appending.finish() if line.startswith("stale")]
     assert removed > 0
+    assert table.find_offsets(PIPELINE) == {WHERE: end}
     assert offsets_of(table, spark) == Counter(range(end))
 
 
@@ -422,29 +420,40 @@ def meanwhile(action: Callable[[], None], rows: DataFrame, directory: Path) -> I
         acting.result()
 
 
-def committer(table: Table, end: int, size: int, *mode: str) -> "subprocess.Popen[str]":
+class Committer:
     """A process of committer.py, which waits to begin."""
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", COMMITTER, table.options.format, table.options.location),
-            *(str(end), str(size), *mode),
-        ],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    return process
 
+    def __init__(self, table: Table, end: int, size: int, *mode: str) -> None:
+        options = table.options
+        self._process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "tests.pipeline.tables.committer"),
+                *(options.format, options.location, str(end), str(size), *mode),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
-def begin(process: "subprocess.Popen[str]") -> None:
-    assert process.stdin is not None
-    process.stdin.write("\n")
-    process.stdin.flush()
+    def __enter__(self) -> "Committer":
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == "ready\n"
+        return self
 
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()
 
-def finish(process: "subprocess.Popen[str]") -> list[str]:
-    told, _ = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 0
-    return told.splitlines()
+    def begin(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    def finish(self, status: int = 0) -> list[str]:
+        """What it has told."""
+        told, _ = self._process.communicate(timeout=PATIENCE_S)
+        assert self._process.returncode == status
+        return told.splitlines()

@@ -10,9 +10,9 @@ from asyncio import Future
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from random import Random
-from types import TracebackType
 from typing import TypeAlias, TypeVar
 
+from snakka.coordinators.coordinator import Coordinator
 from snakka.coordinators.errors import CoordinatorError
 from snakka.coordinators.groups import commands, forms
 from snakka.coordinators.groups.classic.outcome import refuse_join, refuse_sync
@@ -21,8 +21,7 @@ from snakka.coordinators.groups.consumer.topics import NO_TOPICS, Topics
 from snakka.coordinators.groups.machine import GroupMachine
 from snakka.coordinators.groups.settings import GroupSettings
 from snakka.coordinators.hosted import Command, HostSettings, TransactionEnd
-from snakka.coordinators.partitioning import partition_for
-from snakka.coordinators.ports import CoordinatorLog, Timers
+from snakka.coordinators.ports import Timers
 from snakka.coordinators.runtime import Runtime
 from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.internal.frames import GROUP_RECORDS
@@ -63,8 +62,8 @@ R = TypeVar("R")
 Started: TypeAlias = Future[R] | CoordinatorError
 
 
-class Groups:
-    """All groups that this broker coordinates. An async context manager."""
+class Groups(Coordinator[GroupMachine]):
+    """All groups that this broker coordinates."""
 
     def __init__(
         self,
@@ -75,39 +74,12 @@ class Groups:
         random: Random,
         topics: Topics = NO_TOPICS,
     ) -> None:
-        self._settings = settings
-        self._partition_count = partition_count
-        self._random = random
-        self._runtime = Runtime(
+        runtime = Runtime(
             lambda: GroupMachine(settings, topics), GROUP_RECORDS, timers, host_settings
         )
-
-    async def __aenter__(self) -> "Groups":
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._runtime.__aexit__(kind, error, traceback)
-
-    def on_partition_led(self, index: int, log: CoordinatorLog, leader_epoch: int) -> None:
-        """This broker leads a partition of __consumer_offsets: its groups are loaded."""
-        self._runtime.on_partition_led(index, log, leader_epoch)
-
-    def on_partition_lost(self, index: int, leader_epoch: int) -> None:
-        """This broker no longer leads it; `leader_epoch` is the one in which that became so."""
-        self._runtime.on_partition_lost(index, leader_epoch)
-
-    async def loaded(self) -> None:
-        """Returns once everything led so far is loaded."""
-        await self._runtime.loaded()
-
-    def partition_of(self, group_id: str) -> int:
-        """The partition of __consumer_offsets that keeps the group."""
-        return partition_for(group_id, self._partition_count())
+        super().__init__(runtime, partition_count)
+        self._settings = settings
+        self._random = random
 
     async def join_group(self, request: JoinGroupRequest, client: ClientInfo) -> JoinGroupResponse:
         try:

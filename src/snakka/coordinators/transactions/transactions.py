@@ -11,11 +11,11 @@ from collections.abc import Set as AbstractSet
 from types import TracebackType
 from typing import TypeVar
 
+from snakka.coordinators.coordinator import Coordinator
 from snakka.coordinators.errors import CoordinatorError
 from snakka.coordinators.groups.offsets import TopicPartition
 from snakka.coordinators.hosted import Command, Hosted, HostSettings
-from snakka.coordinators.partitioning import partition_for
-from snakka.coordinators.ports import CoordinatorLog, Timers
+from snakka.coordinators.ports import Timers
 from snakka.coordinators.runtime import Runtime
 from snakka.coordinators.transactions import listing
 from snakka.coordinators.transactions.finishing import Finishing
@@ -52,8 +52,8 @@ from snakka.protocol.messages.list_transactions import (
 R = TypeVar("R")
 
 
-class Transactions:
-    """All transactional ids that this broker coordinates. An async context manager."""
+class Transactions(Coordinator[TransactionMachine]):
+    """All transactional ids that this broker coordinates."""
 
     def __init__(
         self,
@@ -65,21 +65,18 @@ class Transactions:
         producer_ids: ProducerIds,
         sender: MarkerSender,
     ) -> None:
-        self._settings = settings
-        self._partition_count = partition_count
-        self._timers = timers
-        self._producer_ids = producer_ids
-        self._finishing = Finishing(sender, timers, settings)
-        self._runtime = Runtime(
+        runtime = Runtime(
             lambda: TransactionMachine(settings, find_version),
             TRANSACTION_RECORDS,
             timers,
             host_settings,
             self._perform,
         )
-
-    async def __aenter__(self) -> "Transactions":
-        return self
+        super().__init__(runtime, partition_count)
+        self._settings = settings
+        self._timers = timers
+        self._producer_ids = producer_ids
+        self._finishing = Finishing(sender, timers, settings)
 
     async def __aexit__(
         self,
@@ -88,19 +85,7 @@ class Transactions:
         traceback: TracebackType | None,
     ) -> None:
         await self._finishing.stop()
-        await self._runtime.__aexit__(kind, error, traceback)
-
-    def on_partition_led(self, index: int, log: CoordinatorLog, leader_epoch: int) -> None:
-        """This broker leads a partition of __transaction_state: its ids are loaded."""
-        self._runtime.on_partition_led(index, log, leader_epoch)
-
-    def on_partition_lost(self, index: int, leader_epoch: int) -> None:
-        """This broker no longer leads it; `leader_epoch` is the one in which that became so."""
-        self._runtime.on_partition_lost(index, leader_epoch)
-
-    async def loaded(self) -> None:
-        """Returns once everything led so far is loaded."""
-        await self._runtime.loaded()
+        await super().__aexit__(kind, error, traceback)
 
     async def init_producer_id(self, request: InitProducerIdRequest) -> InitProducerIdResponse:
         """For a transactional id, or for the idempotence of a producer without one."""
@@ -242,8 +227,7 @@ class Transactions:
 
     async def _execute(self, transactional_id: str, command: Command[TransactionMachine, R]) -> R:
         _check_name(transactional_id)
-        index = partition_for(transactional_id, self._partition_count())
-        return await self._runtime.get(index).execute(command)
+        return await self._runtime.get(self.partition_of(transactional_id)).execute(command)
 
 
 def _check_name(transactional_id: str) -> None:

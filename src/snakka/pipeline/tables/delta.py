@@ -15,7 +15,6 @@ Not here: what Delta keeps of a file's columns (statistics.py).
 import json
 import math
 import os
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -29,14 +28,20 @@ from deltalake.transaction import AddAction, RemoveAction
 from pyspark.sql.types import StructType
 
 from snakka.client.records import TopicPartition
-from snakka.config.problems import nearest
-from snakka.pipeline.errors import OptionError, SchemaError
+from snakka.pipeline.errors import SchemaError
 from snakka.pipeline.offsets import Offsets, read_assignment
 from snakka.pipeline.tables.file_table import Shape, Version
 from snakka.pipeline.tables.files import delete
 from snakka.pipeline.tables.packing import Sized
 from snakka.pipeline.tables.progress import check_step
-from snakka.pipeline.tables.schema import check_partitioning, evolve, to_arrow
+from snakka.pipeline.tables.properties import check_properties
+from snakka.pipeline.tables.schema import (
+    check_partitioning,
+    check_same_partitioning,
+    evolve,
+    relax,
+    to_arrow,
+)
 from snakka.pipeline.tables.statistics import delta_statistics
 from snakka.pipeline.tables.table import Step, Swept, TableOptions
 from snakka.pipeline.tables.writing import DataFile, Layout
@@ -59,13 +64,7 @@ class DeltaLog:
     """The log in `_delta_log`."""
 
     def __init__(self, options: TableOptions) -> None:
-        for name, value in options.properties.items():
-            if name not in PROPERTIES:
-                raise OptionError(
-                    f"a Delta table has no property {name}{nearest(name, PROPERTIES)}"
-                )
-            if not re.fullmatch(PROPERTIES[name], value):
-                raise OptionError(f"property {name}: {value!r} does not match {PROPERTIES[name]}")
+        check_properties("a Delta", options.properties, PROPERTIES)
         self._options = options
         self._location = options.location
 
@@ -147,12 +146,7 @@ class DeltaLog:
     def _get(self) -> DeltaTable:
         table = DeltaTable(self._location)
         _check_protocol(table)
-        partition_by = tuple(table.metadata().partition_columns)
-        if partition_by != self._options.partition_by:
-            raise OptionError(
-                f"{self._location} is partitioned by {', '.join(partition_by) or 'nothing'},"
-                f" not by {', '.join(self._options.partition_by) or 'nothing'}"
-            )
+        check_same_partitioning(tuple(table.metadata().partition_columns), self._options)
         return table
 
     def _shape(self, table: DeltaTable) -> Shape:
@@ -265,9 +259,9 @@ def _stored(table: DeltaTable, pipeline: str) -> Offsets | None:
 def _schema(table: DeltaTable) -> StructType:
     schema = StructType.fromJson(json.loads(table.schema().to_json()))
     for each in schema:
-        if not each.nullable or each.metadata:
-            raise SchemaError(f"column {each.name}: rows are not checked for what it asks of them")
-    return evolve(StructType([]), schema, widens=False)
+        if each.metadata:
+            raise SchemaError(f"column {each.name}: asks for {sorted(each.metadata)}")
+    return relax(schema)
 
 
 def _live(table: DeltaTable) -> list[dict[str, Any]]:

@@ -17,6 +17,8 @@ DEFAULT_FORMAT: Final = "delta"
 # Imported on use: each asks for a library of its own.
 _LOGS: Final = {
     "delta": ("snakka.pipeline.tables.delta", "DeltaLog"),
+    "iceberg": ("snakka.pipeline.tables.iceberg", "IcebergLog"),
+    "parquet": ("snakka.pipeline.tables.parquet", "ParquetLog"),
 }
 FORMATS: Final = tuple(_LOGS)
 _FILE_SCHEME: Final = "file://"

@@ -14,7 +14,8 @@ from typing import Final
 import pyarrow as pa
 from pyspark.sql import types as T  # noqa: N812
 
-from snakka.pipeline.errors import SchemaError
+from snakka.pipeline.errors import OptionError, SchemaError
+from snakka.pipeline.tables.table import TableOptions
 
 _INTEGERS: Final = (T.ByteType(), T.ShortType(), T.IntegerType(), T.LongType())
 _DIGITS: Final = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
@@ -42,6 +43,14 @@ def evolve(table: T.StructType, rows: T.StructType, *, widens: bool) -> T.Struct
     return T.StructType(_merge_fields(table.fields, rows.fields, "", widens))
 
 
+def relax(table: T.StructType) -> T.StructType:
+    """The schema of a table as it is stored, which somebody else may have made."""
+    for each in table:
+        if not each.nullable:
+            raise SchemaError(f"column {each.name}: must not be null, which is not checked here")
+    return evolve(T.StructType([]), table, widens=False)
+
+
 def check_partitioning(schema: T.StructType, partition_by: Sequence[str]) -> None:
     """Whether these columns can say which partition of the table a row belongs to."""
     columns = {each.name: each.dataType for each in schema.fields}
@@ -55,6 +64,15 @@ def check_partitioning(schema: T.StructType, partition_by: Sequence[str]) -> Non
             )
     if len(set(partition_by)) == len(columns):
         raise SchemaError("a table needs a column that it is not partitioned by")
+
+
+def check_same_partitioning(found: tuple[str, ...], options: TableOptions) -> None:
+    """Whether a table is partitioned as it is declared."""
+    if found != options.partition_by:
+        raise OptionError(
+            f"{options.location} is partitioned by {', '.join(found) or 'nothing'},"
+            f" not by {', '.join(options.partition_by) or 'nothing'}"
+        )
 
 
 def to_arrow(schema: T.StructType) -> pa.Schema:

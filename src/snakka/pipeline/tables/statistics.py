@@ -1,11 +1,11 @@
 """What Delta keeps of a file's columns so that a reader may pass over the file. Pure.
 
-Smallest and largest values are kept of numbers, dates, timestamps and short text; a value that JSON
-cannot hold exactly is left out, which costs a reader time and nothing else.
+Smallest and largest values are kept of whole numbers, dates, timestamps and short text. Leaving one
+out costs a reader time and nothing else; a footer's range of floating point numbers does not tell
+whether there is NaN, which is larger than all others to Spark.
 """
 
 import json
-import math
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from typing import Any, Final
@@ -81,8 +81,6 @@ def _to_json(value: Any) -> Any:
             return None
         case int():
             return value
-        case float():
-            return value if math.isfinite(value) else None
         case str():
             return value if len(value) <= _TEXT_MAX else None
         case datetime():
