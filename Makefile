@@ -6,9 +6,9 @@ READY := .venv/.ready
 
 .PHONY: run test lint bench bench-parts docs lock
 
-# ARGS goes to the command: make run ARGS="--listen 127.0.0.1:9192"
+# ARGS goes to the command: make run ARGS="--listen 127.0.0.1:9192"; ONESHOT=1 ends by itself.
 run: $(READY)
-	$(BIN)/snakka serve $(ARGS)
+	$(BIN)/snakka demo $(if $(ONESHOT),--once) $(ARGS)
 
 test: $(READY)
 	$(BIN)/pytest --numprocesses 2 --dist worksteal

@@ -13,6 +13,11 @@ COMMANDS: Final = {
         "serve",
         "Run a broker until Ctrl-C, on a data directory that is made where there is none.",
     ),
+    "demo": Lazy(
+        "snakka.cli.demo",
+        "demo",
+        "Show it all: a broker, a topic fed at a steady rate, and a pipeline from it to a table.",
+    ),
     "format": Lazy(
         "snakka.cli.format",
         "format_node",

@@ -5,8 +5,10 @@ import os
 import resource
 import signal
 import sys
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import click
 
@@ -15,6 +17,8 @@ from snakka.app.node import Node, running_node
 from snakka.cli.log_lines import JSON, TEXT, write_log
 from snakka.cli.settings import data_option, load_config, refuse, set_option
 from snakka.config.broker import BrokerConfig
+
+Beside = Callable[[Node], Coroutine[Any, Any, None]]
 
 _FAILED: Final = 1
 
@@ -56,11 +60,14 @@ def serve(
         refuse(str(error))
 
 
-def run(config: BrokerConfig) -> None:
-    """Serves until SIGINT or SIGTERM, and shuts down cleanly."""
+def run(config: BrokerConfig, beside: Beside | None = None, *, is_once: bool = False) -> None:
+    """Serves until SIGINT or SIGTERM, and shuts down cleanly.
+
+    `beside` is done meanwhile; with `is_once` its end is that of serving, too.
+    """
     _raise_open_files_limit()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        runner.run(_serve(config))
+        runner.run(_serve(config, beside, is_once=is_once))
 
 
 def _raise_open_files_limit() -> None:
@@ -78,7 +85,7 @@ def loop_factory() -> "type[asyncio.AbstractEventLoop] | None":
     return uvloop.Loop
 
 
-async def _serve(config: BrokerConfig) -> None:
+async def _serve(config: BrokerConfig, beside: Beside | None, *, is_once: bool) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -86,10 +93,30 @@ async def _serve(config: BrokerConfig) -> None:
     async with running_node(config) as node:
         _greet(node)
         node.failure.add_done_callback(lambda _: stop.set())
-        await stop.wait()
+        async with _doing(beside, node, stop if is_once else None):
+            await stop.wait()
         if node.failure.done():
             _halt(node.failure.result())
         click.echo("Shutting down.")
+
+
+@asynccontextmanager
+async def _doing(
+    beside: Beside | None, node: Node, ended: asyncio.Event | None
+) -> AsyncIterator[None]:
+    """Something beside serving; the event is set at its end."""
+    if beside is None:
+        yield
+        return
+    task = asyncio.create_task(beside(node))
+    if ended is not None:
+        task.add_done_callback(lambda _: ended.set())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
 
 
 def _halt(reason: str) -> NoReturn:

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 from pyspark.sql import SparkSession
 
+from snakka.cli.declared import one_line
 from snakka.cli.main import main
-from snakka.cli.pipeline import one_line
 from snakka.cli.spark import WITHOUT_JAVA
 from tests.compat.broker_process import BrokerProcess
 from tests.pipeline.declared.declaring import orders
@@ -85,6 +85,12 @@ def test_a_pipeline_runs_and_is_looked_at(spark: SparkSession, file: Path) -> No
     assert "12 rows, each record where it belongs, once" in told
     ran = ask("run", str(file), "--once")
     assert ran.stdout == ""  # nothing new
+
+    assert asked("compact", str(file))["removed_files"] >= 0
+    for upkeep in ("expire", "sweep"):
+        assert asked(upkeep, str(file), "--older-than", "1h")["removed_files"] == 0
+    assert "is not a duration" in ask("sweep", str(file), "--older-than", "x", code=2).stderr
+    assert asked("audit", str(file))["findings"] == []
 
 
 def test_ctrl_c_ends_a_run_cleanly(file: Path, tmp_path: Path) -> None:
