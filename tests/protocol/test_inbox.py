@@ -76,10 +76,34 @@ def test_an_idle_connection_holds_no_buffer() -> None:
         feed(inbox, framed(b"request") + b"\0\0")
         assert taken(inbox) == [b"request"]
         inbox.settle()
-    assert len(pool._free) == 1
+    assert len(pool._free[READ_BYTES]) == 1
     for inbox in inboxes:
         feed(inbox, framed(b"next")[2:])
         assert taken(inbox) == [b"next"]
+
+
+def test_a_large_frame_is_read_into_a_buffer_that_was_used_before() -> None:
+    pool = BufferPool()
+    inbox = Inbox(pool, LIMIT)
+    buffers = set()
+    for content in (b"a" * 1_000_000, b"b" * 1_000_001, b"c" * 1_000_002):
+        feed(inbox, framed(content))
+        buffers.add(id(inbox._buffer))
+        assert taken(inbox) == [content]
+        inbox.settle()
+    assert len(buffers) == 1
+
+
+def test_what_is_kept_for_reuse_is_bounded() -> None:
+    pool = BufferPool()
+    inboxes = [Inbox(pool, LIMIT) for _ in range(40)]
+    for inbox in inboxes:
+        feed(inbox, framed(b"x" * 1_000_000))
+    for inbox in inboxes:
+        assert len(taken(inbox)) == 1
+        inbox.settle()
+    kept = [len(each) for free in pool._free.values() for each in free]
+    assert sum(kept) == pool._free_bytes <= 16 * 1024 * 1024
 
 
 def test_memory_follows_what_was_received_and_not_what_was_announced() -> None:

@@ -12,6 +12,7 @@ Not here: the order of answers (connection.py).
 
 import asyncio
 import os
+import socket
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Final, Protocol, runtime_checkable
@@ -20,7 +21,7 @@ from snakka.protocol.codec import Chunk
 from snakka.protocol.types import Buffer
 from snakka.storage.cold import bring_into_memory
 
-_NONE: Final = -1
+_MORE: Final = getattr(socket, "MSG_MORE", 0)  # Linux only
 _WARM_BYTES_MAX: Final = 1024 * 1024  # at a time, so that memory holds it until it is sent
 
 
@@ -63,7 +64,7 @@ class Outbox:
         self._transport = transport
         self._loop = loop
         self._queue: deque[Buffer | _Sending] = deque()
-        self._socket = _NONE
+        self._socket: socket.socket | None = None
         self._is_paused = False
         self._is_watching = False
         self._is_warming = False
@@ -103,10 +104,10 @@ class Outbox:
     def close(self) -> None:
         self._is_closed = True
         self._queue.clear()
-        if self._is_watching:
-            self._loop.remove_writer(self._socket)
-        if self._socket != _NONE:
-            os.close(self._socket)
+        if self._socket is not None:
+            if self._is_watching:
+                self._loop.remove_writer(self._socket)
+            self._socket.close()
 
     def _send_bytes(self) -> None:
         run: list[Buffer] = []
@@ -115,7 +116,18 @@ class Outbox:
             assert not isinstance(chunk, _Sending)
             run.append(chunk)
             self.size_bytes -= len(chunk)
-        self._transport.write(run[0] if len(run) == 1 else b"".join(run))
+        data: Buffer = run[0] if len(run) == 1 else b"".join(run)
+        if self._queue:
+            data = self._send_ahead(data)
+        if data:
+            self._transport.write(data)
+
+    def _send_ahead(self, data: Buffer) -> Buffer:
+        """Sends what comes before a file so that it does not leave alone; what it could not."""
+        try:
+            return memoryview(data)[self._duplicate().send(data, _MORE) :]
+        except OSError:  # if it is more than a full socket, the transport finds out
+            return data
 
     def _send_file(self, sending: "_Sending") -> None:
         if not sending.is_warm():
@@ -123,10 +135,11 @@ class Outbox:
             return
         size = sending.warm_until - sending.position
         try:
-            sent = os.sendfile(self._descriptor(), sending.file.fileno(), sending.position, size)
+            out = self._duplicate()
+            sent = os.sendfile(out.fileno(), sending.file.fileno(), sending.position, size)
         except BlockingIOError:
             self._is_watching = True
-            self._loop.add_writer(self._socket, self._on_writable)
+            self._loop.add_writer(out, self._on_writable)
             return
         except OSError:
             self._give_up()
@@ -139,11 +152,13 @@ class Outbox:
         if not sending.left:
             self._queue.popleft()
 
-    def _descriptor(self) -> int:
-        if self._socket == _NONE:
+    def _duplicate(self) -> socket.socket:
+        if self._socket is None:
             if self._transport.is_closing():  # its descriptor may be another's by now
                 raise ConnectionAbortedError
-            self._socket = os.dup(self._transport.get_extra_info("socket").fileno())
+            descriptor = self._transport.get_extra_info("socket").fileno()
+            self._socket = socket.socket(fileno=os.dup(descriptor))
+            self._socket.setblocking(False)
         return self._socket
 
     def _give_up(self) -> None:
@@ -164,7 +179,7 @@ class Outbox:
         self._go_on()
 
     def _on_writable(self) -> None:
-        self._loop.remove_writer(self._socket)
+        self._loop.remove_writer(self._duplicate())
         self._is_watching = False
         self._go_on()
 

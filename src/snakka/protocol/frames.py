@@ -16,6 +16,7 @@ from snakka.protocol.schema import Message, Request, Response
 from snakka.protocol.types import Buffer
 
 SIZE_BYTES: Final = 4
+_HEADER_BYTES_MAX: Final = 64 * 1024  # decoding copies what it is given, and a frame may be large
 
 _R = TypeVar("_R", bound=Response)
 
@@ -50,7 +51,7 @@ def read_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
     if api is None:
         raise UnsupportedVersionError(f"there is no API with key {key}")
     header_version = request_header_version(request_type(api), version)
-    return decoder(RequestHeader, header_version)(frame, 0)
+    return decoder(RequestHeader, header_version)(frame[:_HEADER_BYTES_MAX], 0)
 
 
 def read_request(frame: Buffer) -> tuple[RequestHeader, Request]:
@@ -63,7 +64,7 @@ def read_request(frame: Buffer) -> tuple[RequestHeader, Request]:
 def read_response(response: type[_R], version: int, frame: Buffer) -> tuple[int, _R]:
     """A whole response, without the size before it, and the request that it answers."""
     header_version = response_header_version(response, version)
-    header, position = decoder(ResponseHeader, header_version)(frame, 0)
+    header, position = decoder(ResponseHeader, header_version)(frame[:_HEADER_BYTES_MAX], 0)
     return header.correlation_id, decode(response, version, frame, position)
 
 

@@ -12,7 +12,8 @@ from typing import Final
 from snakka.protocol.frames import SIZE_BYTES, find_frame_size
 
 READ_BYTES: Final = 64 * 1024
-_FREE_MAX: Final = 256
+_REUSED_BYTES_MAX: Final = 2 * 1024 * 1024  # of one buffer: memory that is new costs a fault a page
+_FREE_BYTES_MAX: Final = 16 * 1024 * 1024
 _TRUSTED_FRAME_BYTES: Final = 1024 * 1024  # what may be allocated on the word of a frame's size
 
 
@@ -20,14 +21,26 @@ class BufferPool:
     """Buffers to read into, shared by the connections of a node."""
 
     def __init__(self) -> None:
-        self._free: list[bytearray] = []
+        self._free: dict[int, list[bytearray]] = {}
+        self._free_bytes = 0
 
-    def take(self) -> bytearray:
-        return self._free.pop() if self._free else bytearray(READ_BYTES)
+    def take(self, size_bytes: int = READ_BYTES) -> bytearray:
+        """One of that size, or somewhat larger."""
+        if size_bytes > _REUSED_BYTES_MAX:
+            return bytearray(size_bytes)
+        size_bytes = 1 << (size_bytes - 1).bit_length()
+        free = self._free.get(size_bytes)
+        if not free:
+            return bytearray(size_bytes)
+        self._free_bytes -= size_bytes
+        return free.pop()
 
     def give(self, buffer: bytearray) -> None:
-        if len(buffer) == READ_BYTES and len(self._free) < _FREE_MAX:
-            self._free.append(buffer)
+        size_bytes = len(buffer)
+        free_bytes = self._free_bytes + size_bytes
+        if size_bytes <= _REUSED_BYTES_MAX and free_bytes <= _FREE_BYTES_MAX:
+            self._free_bytes = free_bytes
+            self._free.setdefault(size_bytes, []).append(buffer)
 
 
 class Inbox:
@@ -37,19 +50,22 @@ class Inbox:
         self._pool = pool
         self._frame_bytes_max = frame_bytes_max
         self._buffer: bytearray | None = None
+        self._retired: bytearray | None = None  # full, until its frames are of no more use
         self._start = 0  # of what has not been taken
         self._end = 0  # of what has been received
+        self._limit = 0  # of what is to be received here: a large frame has a buffer of its own
         self._rest = b""  # of a frame that has just begun, while there is no buffer
 
     def space(self) -> memoryview:
         """Where to put what comes next."""
         if self._buffer is None:
-            self._adopt(self._pool.take(), self._rest)
+            buffer = self._pool.take()
+            self._adopt(buffer, len(buffer), self._rest)
             self._rest = b""
-        elif self._end == len(self._buffer):
+        elif self._end == self._limit:
             self._grow(self._buffer)
         assert self._buffer is not None
-        return memoryview(self._buffer)[self._end :]
+        return memoryview(self._buffer)[self._end : self._limit]
 
     def received(self, size_bytes: int) -> None:
         self._end += size_bytes
@@ -70,6 +86,9 @@ class Inbox:
 
     def settle(self) -> None:
         """Gives the buffer back unless much of a frame is in it."""
+        if self._retired is not None:
+            self._pool.give(self._retired)
+            self._retired = None
         buffer = self._buffer
         left = self._end - self._start
         if buffer is None or left > READ_BYTES // 16:
@@ -80,11 +99,16 @@ class Inbox:
 
     def _grow(self, full: bytearray) -> None:
         """A new buffer, since frames in the old one may still be in use."""
-        left = full[self._start :]
+        left = full[self._start : self._end]
         needed = SIZE_BYTES + (find_frame_size(left, 0, self._frame_bytes_max) or 0)
         size = min(needed, max(2 * len(left), _TRUSTED_FRAME_BYTES))
-        self._adopt(bytearray(max(size, READ_BYTES, len(left) + READ_BYTES // 2)), left)
+        size = max(size, READ_BYTES, len(left) + READ_BYTES // 2)
+        if self._start == 0:
+            self._pool.give(full)  # there are none
+        elif self._retired is None:
+            self._retired = full
+        self._adopt(self._pool.take(size), size, left)
 
-    def _adopt(self, buffer: bytearray, left: bytes | bytearray) -> None:
+    def _adopt(self, buffer: bytearray, limit: int, left: bytes | bytearray) -> None:
         buffer[: len(left)] = left
-        self._buffer, self._start, self._end = buffer, 0, len(left)
+        self._buffer, self._start, self._end, self._limit = buffer, 0, len(left), limit
