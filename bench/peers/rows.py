@@ -4,7 +4,7 @@ A load takes a few seconds at scale 1. `because` is why a row falls short of its
 where it does.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -213,8 +213,10 @@ WHOLE: Final = (
 ROWS: Final = (*PRODUCE, *CONSUME, *LATENCY, *LIMITS, *GROWTH, *WHOLE)
 
 
-def matching(words: list[str]) -> Iterator[Row]:
-    """Those whose title has one of the words in it; all of them without words."""
+def matching(words: Sequence[str], without: Sequence[str] = ()) -> Iterator[Row]:
+    """Those whose title has one of the words in it, or all; but for those with one of `without`."""
     for row in ROWS:
-        if not words or any(word.lower() in row.title.lower() for word in words):
+        title = row.title.lower()
+        is_wanted = not words or any(word.lower() in title for word in words)
+        if is_wanted and not any(word.lower() in title for word in without):
             yield row
