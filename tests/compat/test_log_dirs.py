@@ -369,3 +369,24 @@ def test_a_topic_made_anew_keeps_its_records(tmp_path: Path) -> None:
         produced = produce(broker, "t", 7)
     with broker:
         assert consume(broker, "t", 7) == produced
+
+
+def test_many_partitions_made_deleted_and_made_again_keep_what_is_of_the_last(
+    tmp_path: Path,
+) -> None:
+    count = 150
+    with broker_in(tmp_path) as broker:
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+        for _ in range(3):  # faster than their logs come and go
+            admin.create_topics([NewTopic("t", count, 1)])["t"].result(20)
+            admin.delete_topics(["t"])["t"].result(20)
+        admin.create_topics([NewTopic("t", count, 1)])["t"].result(20)
+        producer = Producer({"bootstrap.servers": broker.bootstrap})
+        for partition in range(count):
+            producer.produce("t", f"{partition}", partition=partition)
+        assert producer.flush(60) == 0
+        logs = [path for path in tmp_path.glob("*/t-*") if not path.name.endswith("-delete")]
+        assert len(logs) == count
+    with broker:
+        for partition in (0, 1, 77, 149):
+            assert consume(broker, "t", 1, partition) == [f"{partition}".encode()]

@@ -137,6 +137,7 @@ class BrokerPart:
         ports = {each.listener: own.port for each, own in zip(endpoints, listeners, strict=True)}
         self._logs.membership = self._make_membership(ports)
         await stack.enter_async_context(self._logs.membership)
+        await self._hosting.settled()
         await self._groups.loaded()
         await self._transactions.loaded()
         await self._share_states.loaded()

@@ -130,6 +130,7 @@ class Hosting:
         self._image = image
         local = local_changes(delta, self._node_id)
         for where in local.deleted:
+            self._forget(where)
             self._changes.put_nowait(_Change(where, None))
         for where, assigned in (*local.leaders.items(), *local.followers.items()):
             self._changes.put_nowait(_Change(where, assigned))
@@ -142,6 +143,13 @@ class Hosting:
         for replica in self._replicas:
             if TopicPartition(replica.topic, replica.index) in directory.logs:
                 self._take_offline(replica.topic, replica.index, replica.topic_id)
+
+    def _forget(self, where: LocalPartition) -> None:
+        """Takes nothing more for what is deleted, whenever its log goes: it may come anew."""
+        replica = self._replicas.find(where.topic, where.partition_id)
+        if replica is not None and replica.topic_id == where.topic_id:
+            self._replicas.remove(where.topic, where.partition_id)
+            self._tell_lost(replica)
 
     def _take_offline(self, topic: str, index: int, topic_id: Uuid) -> None:
         replica = self._replicas.take_offline(topic, index, topic_id)
@@ -183,6 +191,10 @@ class Hosting:
         finally:
             self._changes.task_done()
 
+    def _is_gone(self, where: LocalPartition) -> bool:
+        """Whether its topic has been deleted since, which is followed later."""
+        return where.topic_id not in self._image.topics.by_id
+
     async def _make_logs(self, changes: Sequence[_Change]) -> None:
         """Makes the logs of partitions that are new here together, ahead of the changes."""
         first: dict[TopicPartition, _Change] = {}
@@ -190,12 +202,16 @@ class Hosting:
             first.setdefault(change.name, change)
         wanted = []
         for name, change in first.items():
-            if change.assigned is None or self._directories.find(name) is not None:
+            if change.assigned is None or self._is_gone(change.where):
+                continue
+            if self._directories.find(name) is not None:
                 continue
             path = self._directories.find_path(change.assigned.directory(self._node_id))
             config = log_config(self._topic_config(name.topic), self._config.current)
             if path is not None or not self._directories.offline:
                 wanted.append((NewLog(name, change.where.topic_id, config), path))
+        if not wanted:
+            return
         try:
             await self._on_disk(lambda: self._directories.create_all(wanted, now_ms=self._now_ms()))
         except StorageError as error:  # each of them is told of where it is made by itself
@@ -218,6 +234,8 @@ class Hosting:
     async def _apply(self, change: _Change) -> None:
         if change.assigned is None:
             await self._delete(change)
+            return
+        if self._is_gone(change.where):
             return
         replica = self._replicas.find(*change.name)
         if replica is None or replica.topic_id != change.where.topic_id:
@@ -292,10 +310,8 @@ class Hosting:
         )
 
     async def _delete(self, change: _Change) -> None:
-        replica = self._replicas.remove(*change.name)
-        if replica is not None:
-            self._tell_lost(replica)
-            await self._moves.cancel(change.name)
+        self._replicas.remove(*change.name)
+        await self._moves.cancel(change.name)
         await self._on_disk(lambda: self._directories.delete(change.name, now_ms=self._now_ms()))
         log.info("%s is deleted", change.name)
 

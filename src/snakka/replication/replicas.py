@@ -23,6 +23,7 @@ class Replicas:
         self._by_name: dict[tuple[str, int], Replica] = {}
         self._offline: dict[tuple[str, int], Uuid] = {}  # in log directories that have failed
         self._names: dict[Uuid, str] = {}
+        self._indexes: dict[str, set[int]] = {}  # of each topic's partitions, also those offline
 
     def __iter__(self) -> Iterator[Replica]:
         return iter(list(self._by_name.values()))
@@ -51,13 +52,17 @@ class Replicas:
         self._by_name[replica.topic, replica.index] = replica
         self._offline.pop((replica.topic, replica.index), None)
         self._names[replica.topic_id] = replica.topic
+        self._indexes.setdefault(replica.topic, set()).add(replica.index)
 
     def remove(self, topic: str, index: int) -> Replica | None:
         replica = self._by_name.pop((topic, index), None)
         self._offline.pop((topic, index), None)
         if replica is not None:
             replica.waiters.fail(UnknownPartitionError(f"{topic}-{index} was deleted"))
-        if not any(topic == each for each, _ in (*self._by_name, *self._offline)):
+        left = self._indexes.get(topic, set())
+        left.discard(index)
+        if not left:
+            self._indexes.pop(topic, None)
             self._names = {id_: name for id_, name in self._names.items() if name != topic}
         return replica
 
@@ -68,6 +73,7 @@ class Replicas:
         """The partition's log is out of reach until a restart; the replica that it had."""
         self._offline[topic, index] = topic_id
         self._names[topic_id] = topic
+        self._indexes.setdefault(topic, set()).add(index)
         replica = self._by_name.pop((topic, index), None)
         if replica is not None:
             reason = f"the log directory of {topic}-{index} has failed"

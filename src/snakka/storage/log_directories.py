@@ -107,6 +107,8 @@ class LogDirectories:
                 planned[directory.path].append(log)
         for directory in self:
             logs = planned[directory.path]
+            if not logs:
+                continue
             try:
                 directory.create_all(logs, now_ms=now_ms)
             except OSError as error:
