@@ -1,6 +1,7 @@
 """What a run found, as a file of JSON; and the table of it."""
 
 import json
+import statistics
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -60,9 +61,7 @@ def ratio(measured: Measured, figure: Figure, peer: str) -> Ratio | None:
     values = sorted(measured.ratios(OURS, peer, figure.key))
     if not values:
         return None
-    middle = values[len(values) // 2]
-    if len(values) % 2 == 0:
-        middle = (middle + values[len(values) // 2 - 1]) / 2
+    middle = statistics.median(values)
     best = values[-1] if figure.more_is_better else values[0]
     misses = not figure.meets(peer, best)
     return Ratio(middle, values[0], values[-1], figure.meets(peer, middle), misses)

@@ -84,9 +84,16 @@ class Contest:
             measured.rounds.setdefault(name, []).append(row.load.run(broker, scale))
         except FAILURES as error:
             measured.failures[name] = f"{type(error).__name__}: {error}"
-            # On fresh data: what a failed load left behind is nobody's.
+            self._renew(broker)
+
+    def _renew(self, broker: Running) -> None:
+        """On fresh data: what a failed load left behind is nobody's."""
+        try:
             broker.renew()
             _warm_up(broker)
+        except FAILURES as error:
+            self.missing[broker.peer.name] = f"it did not come back: {error}"
+            _remove(self._brokers.pop(broker.peer.name))
 
     def _take_in(self, peer: Peer) -> None:
         try:
