@@ -156,7 +156,7 @@ def read_files(spark: SparkSession, files: Sequence[Sized], shape: Shape) -> Dat
     if not files:
         return spark.createDataFrame([], shape.schema)
     reader = spark.read.schema(shape.schema).option("basePath", shape.layout.directory)
-    return reader.parquet(*(each.path for each in files)).select(*shape.schema.fieldNames())
+    return reader.parquet(*(each.path for each in files)).to(shape.schema)
 
 
 def _sum(one: Swept, other: Swept) -> Swept:

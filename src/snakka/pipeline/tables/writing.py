@@ -82,7 +82,9 @@ class DataFile:
 
 def write_files(rows: DataFrame, layout: Layout) -> list[DataFile]:
     """Writes rows that have the columns of the layout's schema, in its order."""
-    reports = rows.mapInArrow(partial(write_task, layout), _DDL).collect()
+    # By numbers: mapInArrow takes a dot in the name of a column for the field of a struct.
+    numbered = rows.toDF(*map(str, range(len(layout.schema))))
+    reports = numbered.mapInArrow(partial(write_task, layout), _DDL).collect()
     return [read_report(each.asDict()) for each in reports]
 
 
@@ -108,7 +110,8 @@ def write_task(layout: Layout, batches: Iterable[pa.RecordBatch]) -> Iterator[pa
     writer = _TaskWriter(layout)
     for batch in batches:
         if batch.num_rows:
-            writer.add(pa.Table.from_batches([batch]).cast(layout.schema))
+            table = pa.Table.from_batches([batch]).rename_columns(layout.schema.names)
+            writer.add(table.cast(layout.schema))
     yield pa.RecordBatch.from_pylist(writer.finish(), schema=_SCHEMA)
 
 
