@@ -19,7 +19,6 @@ from snakka.pipeline.errors import StaleCommitError
 from snakka.pipeline.offsets import Offsets
 from snakka.pipeline.tables.files import delete, find_older
 from snakka.pipeline.tables.packing import Sized, pack
-from snakka.pipeline.tables.progress import check_step
 from snakka.pipeline.tables.table import Added, Step, Swept, TableOptions
 from snakka.pipeline.tables.writing import DataFile, Layout, discard, write_files
 
@@ -52,7 +51,11 @@ class TableLog(Protocol):
         """The last version; None where there is no table yet."""
 
     def fit(self, rows: StructType, step: Step) -> Shape:
-        """Makes the table, or adds to it, so that it can hold a step; it holds none of it yet."""
+        """Makes the table, or adds to it, so that it can hold a step; it holds none of it yet.
+
+        A step that is stale already raises StaleCommitError before anything is done for it; what
+        counts is that add() looks again.
+        """
 
     def add(self, files: Sequence[DataFile], step: Step) -> int:
         """Commits files and offsets as one version, or raises StaleCommitError."""
@@ -84,8 +87,6 @@ class FileTable:
         return self._log.find_offsets(pipeline)
 
     def append(self, rows: DataFrame, step: Step) -> Added:
-        # Before the work is done; what counts is the check in the commit.
-        check_step(self._log.find_offsets(step.pipeline), step, self._options.location)
         shape = self._log.fit(rows.schema, step)
         files = write_files(rows.to(shape.schema), shape.layout)
         try:
