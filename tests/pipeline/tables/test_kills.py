@@ -1,10 +1,12 @@
 """Processes that add steps are killed at any point: the table has each offset once.
 
-TABLE_KILLS sets how often.
+TABLE_KILLS sets how often, SPARK_KILLS how often for the job on Spark.
 """
 
 import os
 import random
+import subprocess
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -14,11 +16,17 @@ import pytest
 
 from snakka.pipeline.tables.opening import FORMATS, log_for
 from snakka.pipeline.tables.table import TableOptions
+from tests.compat.java_oracle import require
 from tests.pipeline.tables.committer import Committer
 from tests.pipeline.tables.writing_here import PIPELINE, WHERE
+from tests.pipeline.test_kills import descendants, kill
 
 KILLS = int(os.environ.get("TABLE_KILLS", "2"))
+SPARK_KILLS = int(os.environ.get("SPARK_KILLS", "1"))
 STEP = 5
+SPARK_STEP = 1000
+ROUNDS = 5
+JOB = "tests.pipeline.tables.append_job"
 NEVER = 1 << 40
 RUN_S_MAX = 1.5
 
@@ -41,9 +49,42 @@ def test_each_offset_is_there_once_whenever_the_process_is_killed(
     with Committer(options, reached + 3 * STEP, STEP) as process:
         process.begin()
         assert len(process.finish()) == 3
+    assert offsets_of(options) == Counter(range(reached + 3 * STEP))
+
+
+def test_each_offset_is_there_once_whenever_spark_is_killed(tmp_path: Path) -> None:
+    require("java")
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    rng = random.Random(seed)
+    for kills in range(SPARK_KILLS + 1):
+        # Each run has rounds left to do when it is killed, the last comes to the end.
+        end = ROUNDS * SPARK_STEP * (kills + 1)
+        process = subprocess.Popen(
+            [*(sys.executable, "-m", JOB, str(tmp_path), str(end), str(SPARK_STEP))],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        assert process.stdout is not None
+        with process, process.stdout as dots:
+            if kills < SPARK_KILLS:
+                assert dots.read(rng.randrange(1, ROUNDS - 2))
+                time.sleep(rng.random())
+                for each in (process.pid, *descendants(process.pid)):
+                    kill(each)
+            dots.read()
+    assert process.returncode == 0
+    for name in FORMATS:
+        options = TableOptions(name, str(tmp_path / name))
+        assert log_for(options).find_offsets(PIPELINE) == {WHERE: end}
+        assert offsets_of(options) == Counter(range(end))
+
+
+def offsets_of(options: TableOptions) -> Counter[int]:
+    """What the files of the last version have."""
     version = log_for(options).find_version()
     assert version is not None
-    print("steps", len(version.files), "files", len(list(tmp_path.rglob("*-*.parquet"))))
+    written = len(list(Path(options.location).rglob("*-*.parquet")))
+    print(options.format, len(version.files), "files of", written)
     files = [pq.ParquetFile(each.path).read() for each in version.files]
-    found = Counter(at for each in files for at in each["offset"].to_pylist())
-    assert found == Counter(range(reached + 3 * STEP))
+    return Counter(at for each in files for at in each["offset"].to_pylist())
