@@ -15,12 +15,14 @@ from snakka.pipeline.tables.table import Table, TableOptions
 from tests.pipeline.tables.writing_here import PIPELINE, WHERE, step
 
 SETTINGS = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}
+# A task whose Python worker is killed is tried again.
+MASTER = "local[2,4]"
 ROUNDS_PER_COMPACTION = 2
 TARGET_BYTES = 1 << 20
 
 
 def main(directory: str, end: str, size: str) -> None:
-    spark = spark_session("append", "local[2]", SETTINGS)
+    spark = spark_session("append", MASTER, SETTINGS)
     spark.sparkContext.setLogLevel("OFF")
     tables = [table_for(TableOptions(name, f"{directory}/{name}")) for name in FORMATS]
     rounds = 0

@@ -5,7 +5,6 @@ TABLE_KILLS sets how often, SPARK_KILLS how often for the job on Spark.
 
 import os
 import random
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -17,15 +16,14 @@ import pytest
 from snakka.pipeline.tables.opening import FORMATS, log_for
 from snakka.pipeline.tables.table import TableOptions
 from tests.compat.java_oracle import require
+from tests.pipeline.killing import Job, wait_for_progress, wait_until_done
 from tests.pipeline.tables.committer import Committer
 from tests.pipeline.tables.writing_here import PIPELINE, WHERE
-from tests.pipeline.test_kills import descendants, kill
 
 KILLS = int(os.environ.get("TABLE_KILLS", "2"))
 SPARK_KILLS = int(os.environ.get("SPARK_KILLS", "1"))
 STEP = 5
 SPARK_STEP = 1000
-ROUNDS = 5
 JOB = "tests.pipeline.tables.append_job"
 NEVER = 1 << 40
 RUN_S_MAX = 1.5
@@ -57,23 +55,20 @@ def test_each_offset_is_there_once_whenever_spark_is_killed(tmp_path: Path) -> N
     seed = random.randrange(1 << 32)
     print("seed", seed)
     rng = random.Random(seed)
-    for kills in range(SPARK_KILLS + 1):
-        # Each run has rounds left to do when it is killed, the last comes to the end.
-        end = ROUNDS * SPARK_STEP * (kills + 1)
-        process = subprocess.Popen(
-            [*(sys.executable, "-m", JOB, str(tmp_path), str(end), str(SPARK_STEP))],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        assert process.stdout is not None
-        with process, process.stdout as dots:
-            if kills < SPARK_KILLS:
-                assert dots.read(rng.randrange(1, ROUNDS - 2))
-                time.sleep(rng.random())
-                for each in (process.pid, *descendants(process.pid)):
-                    kill(each)
-            dots.read()
-    assert process.returncode == 0
+    end = SPARK_STEP * (3 * SPARK_KILLS + 3)
+    command = [sys.executable, "-m", JOB, str(tmp_path), str(end), str(SPARK_STEP)]
+    job = Job(command, tmp_path / "job.log")
+    try:
+        for at in range(SPARK_KILLS):
+            wait_for_progress(job, rng)
+            if at % 2:
+                job.kill_worker(rng)
+            else:
+                job.kill_driver()
+        wait_until_done(job)
+    finally:
+        job.close()
+    print("starts", job.starts)
     for name in FORMATS:
         options = TableOptions(name, str(tmp_path / name))
         assert log_for(options).find_offsets(PIPELINE) == {WHERE: end}
