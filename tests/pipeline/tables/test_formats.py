@@ -394,6 +394,15 @@ def test_a_table_that_is_not_there(table: Table, spark: SparkSession) -> None:
             act()
 
 
+def test_a_table_is_not_made_among_files_of_others(
+    table: Table, spark: SparkSession, tmp_path: Path
+) -> None:
+    spark.range(3).write.parquet(table.options.location)
+    with pytest.raises(OptionError, match=f"has files that are of no {table.options.format} table"):
+        table.append(spark.range(3), step(0, 3))
+    assert spark.read.parquet(table.options.location).count() == 3
+
+
 @contextmanager
 def meanwhile(action: Callable[[], None], rows: DataFrame, directory: Path) -> Iterator[DataFrame]:
     """Rows that are held back, once a task has begun with them, until something was done."""

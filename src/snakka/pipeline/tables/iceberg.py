@@ -103,7 +103,7 @@ class IcebergLog:
             check_partitioning(schema, self._options.partition_by)
             if table is None:
                 self._create(schema)
-            elif to_arrow(schema) == to_arrow(before):
+            elif schema == before:
                 return self._shape(table)
             else:
                 transaction = table.transaction()

@@ -5,6 +5,7 @@ killed leaves files that belong to no version of the table, and never changes on
 the driver learns of a file is its footer, from which each format takes the statistics it keeps.
 
 A row group is gathered in memory before it is written: batches of Arrow are far too small for one.
+
 Not here: the commit that makes files part of a table (delta.py, iceberg.py, parquet.py).
 """
 
@@ -97,12 +98,6 @@ def read_report(report: Mapping[str, Any]) -> DataFile:
         tuple(report["partition"]),
         pq.read_metadata(pa.BufferReader(bytes(report["footer"]))),
     )
-
-
-def discard(files: Iterable[DataFile], directory: str) -> None:
-    """Deletes files that were written in vain."""
-    for each in files:
-        os.unlink(os.path.join(directory, each.path))
 
 
 def write_task(layout: Layout, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
