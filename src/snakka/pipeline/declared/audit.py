@@ -23,8 +23,9 @@ from snakka.pipeline.declared.declaration import Pipeline
 from snakka.pipeline.declared.decoding import OFFSET, PARTITION, PLACE, TOPIC
 from snakka.pipeline.declared.headers import header
 from snakka.pipeline.declared.logs import SourceLogs
+from snakka.pipeline.declared.places import places_of
 from snakka.pipeline.declared.planning import Plan, plan, read_topics
-from snakka.pipeline.declared.target import places_of, target_of
+from snakka.pipeline.declared.targets import target_of
 from snakka.pipeline.errors import OptionError
 from snakka.pipeline.offsets import OffsetRange, Offsets, to_json
 

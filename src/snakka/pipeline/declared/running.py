@@ -19,13 +19,13 @@ from typing import Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from snakka.pipeline.declared.applications import Application
+from snakka.pipeline.declared.applications import APPLICATION_PREFIX, Application
 from snakka.pipeline.declared.checkpoint import Checkpoint, holds
 from snakka.pipeline.declared.dead_letters import DeadLetters, Halt, Rejects
 from snakka.pipeline.declared.declaration import Pipeline
 from snakka.pipeline.declared.logs import SourceLogs
 from snakka.pipeline.declared.planning import Plan, plan
-from snakka.pipeline.declared.target import APPLICATION_PREFIX, target_of
+from snakka.pipeline.declared.targets import target_of
 from snakka.pipeline.offsets import Offsets, to_json
 from snakka.pipeline.option_values import client_options
 from snakka.pipeline.tables.table import Step
