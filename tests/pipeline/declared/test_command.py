@@ -67,7 +67,9 @@ def asked(*words: str) -> Any:
     return json.loads(ask(*words, "--json").stdout)
 
 
-def test_a_pipeline_runs_and_is_looked_at(spark: SparkSession, file: Path) -> None:
+def test_a_pipeline_runs_and_is_looked_at(
+    spark: SparkSession, broker: BrokerProcess, file: Path
+) -> None:
     before = asked("status", str(file))
     assert [(each["offset"], each["lag"]) for each in before] == [(None, 8), (None, 6)]
     assert "has not written anything yet" in ask("audit", str(file), code=2).stderr
@@ -85,6 +87,13 @@ def test_a_pipeline_runs_and_is_looked_at(spark: SparkSession, file: Path) -> No
     assert "12 rows, each record where it belongs, once" in told
     ran = ask("run", str(file), "--once")
     assert ran.stdout == ""  # nothing new
+
+    topic = before[0]["topic"]
+    again = make_topic(broker.bootstrap)
+    offsets = json.dumps({topic: {"0": 4, "1": 5}})
+    assert asked("replay", str(file), again, "--starting", offsets)["records"] == 5
+    assert asked("replay", str(file), again, "--rows", "--starting", offsets)["records"] == 3
+    assert "one of the sources" in ask("replay", str(file), topic, code=2).stderr
 
     assert asked("compact", str(file))["removed_files"] >= 0
     for upkeep in ("expire", "sweep"):

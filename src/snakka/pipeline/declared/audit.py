@@ -23,7 +23,7 @@ from snakka.pipeline.declared.declaration import Pipeline
 from snakka.pipeline.declared.decoding import OFFSET, PARTITION, PLACE, TOPIC
 from snakka.pipeline.declared.headers import header
 from snakka.pipeline.declared.logs import SourceLogs
-from snakka.pipeline.declared.places import places_of
+from snakka.pipeline.declared.places import is_of, places_of
 from snakka.pipeline.declared.planning import Plan, plan, read_topics
 from snakka.pipeline.declared.targets import target_of
 from snakka.pipeline.errors import OptionError
@@ -115,7 +115,7 @@ def _ranges(pipeline: Pipeline, offsets: Offsets, rows: DataFrame) -> list[Offse
 
 
 def _smallest(rows: DataFrame, where: TopicPartition, otherwise: int) -> int:
-    of_partition = rows.where(_is_of(where)).agg(sf.min(OFFSET)).head()
+    of_partition = rows.where(is_of(where)).agg(sf.min(OFFSET)).head()
     assert of_partition is not None
     return otherwise if of_partition[0] is None else int(of_partition[0])
 
@@ -196,13 +196,9 @@ def _within(ranges: list[OffsetRange]) -> Column:
     """Offsets from where the audit begins; those that are beyond the end are not to be there."""
     return reduce(
         lambda one, other: one | other,
-        (_is_of(each.where) & (sf.col(OFFSET) >= each.start) for each in ranges),
+        (is_of(each.where) & (sf.col(OFFSET) >= each.start) for each in ranges),
         sf.lit(False),
     )
-
-
-def _is_of(where: TopicPartition) -> Column:
-    return (sf.col(TOPIC) == where.topic) & (sf.col(PARTITION) == where.partition)
 
 
 def _verdict(ranges: list[OffsetRange]) -> Column:
@@ -212,7 +208,7 @@ def _verdict(ranges: list[OffsetRange]) -> Column:
     is_there = sf.col(_RECORD) == 1
     is_beyond = reduce(
         lambda one, other: one | other,
-        (_is_of(each.where) & (sf.col(OFFSET) >= each.end) for each in ranges),
+        (is_of(each.where) & (sf.col(OFFSET) >= each.end) for each in ranges),
         sf.lit(False),
     )
     return (

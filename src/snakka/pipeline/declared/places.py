@@ -1,7 +1,9 @@
-"""Where a copy came from, as its headers say."""
+"""Where rows came from: their coordinates, of copies as the headers say."""
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
 
+from snakka.client.records import TopicPartition
 from snakka.pipeline.declared.decoding import OFFSET, PARTITION, TOPIC
 from snakka.pipeline.declared.headers import header
 
@@ -13,3 +15,8 @@ def places_of(records: DataFrame) -> DataFrame:
         header("partition").cast("int").alias(PARTITION),
         header("offset").cast("long").alias(OFFSET),
     )
+
+
+def is_of(where: TopicPartition) -> Column:
+    """Whether a row came from a partition."""
+    return (sf.col(TOPIC) == where.topic) & (sf.col(PARTITION) == where.partition)
