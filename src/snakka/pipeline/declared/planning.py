@@ -80,7 +80,7 @@ def plan(spark: SparkSession, pipeline: Pipeline) -> Plan:
         raise ConfigurationError(problems)
     _infer_schemas(spark, pipeline)
     decoders = [make_decoder(each, spark) for each in pipeline.sources]
-    made = Plan(pipeline, decoders, make_transformation(pipeline))
+    made = Plan(pipeline, decoders, make_transformation(pipeline, spark))
     _try_out(spark, made)
     return made
 

@@ -46,6 +46,10 @@ class StepDone:
     duration_s: float
 
 
+class StoppedError(Exception):
+    """The pipeline was told to end before this micro-batch began."""
+
+
 def _nobody(_: StepDone) -> None:
     """Nobody wants to know."""
 
@@ -67,6 +71,7 @@ class Runner:
         self._target = target_of(pipeline)
         self._rejects = rejects_of(pipeline)
         self._working = threading.Lock()
+        self._is_stopped = False
         self._scratch: str | None = None
         self._query: StreamingQuery
         self._checkpoint: Checkpoint
@@ -93,6 +98,7 @@ class Runner:
     def stop(self) -> None:
         """Ends the query, between two micro-batches if they do not take long."""
         is_between = self._working.acquire(timeout=STOP_PATIENCE_S)
+        self._is_stopped = True
         try:
             self._query.stop()
         finally:
@@ -140,6 +146,8 @@ class Runner:
 
     def _process(self, records: DataFrame, batch_id: int) -> None:
         with self._working:
+            if self._is_stopped:  # a micro-batch that has waited for the lock: it is not to begin
+                raise StoppedError
             try:
                 self._add(records, batch_id)
             except Exception as error:
