@@ -2,6 +2,8 @@
 
 import argparse
 import resource
+import signal
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,10 +17,13 @@ from bench.peers.rows import Row, matching
 
 def main() -> None:
     arguments = _parsed()
-    rows = list(matching(arguments.rows))
+    rows = list(matching(arguments.rows, arguments.skip))
     if arguments.list:
         print("\n".join(each.title for each in rows))
         return
+    # However it ends, the brokers that it started end with it.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit("ended before it was done"))
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     with tempfile.TemporaryDirectory(prefix="snakka-bench-", dir=arguments.data) as directory:
@@ -61,6 +66,7 @@ def _parsed() -> argparse.Namespace:
     )
     parser.add_argument("--peers", nargs="+", choices=sorted(PEERS), default=list(PEERS))
     parser.add_argument("--rows", nargs="+", default=[], metavar="WORD", help="of their titles")
+    parser.add_argument("--skip", nargs="+", default=[], metavar="WORD", help="of their titles")
     parser.add_argument("--list", action="store_true", help="the titles of the rows, and no more")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--scale", type=float, default=1.0, help="0.1: a tenth of the load")

@@ -60,21 +60,19 @@ def _circumstances(results: Results) -> Iterator[str]:
 
 
 def _shortfalls(results: Results) -> Iterator[str]:
-    yield from ("", "### Where Snakka falls short of its goals", "")
-    found = False
+    """What misses a goal in every round, and what does in some of them."""
+    found: dict[bool, list[str]] = {True: [], False: []}
     for row, measured in results.measured():
         for figure in row.figures:
             for peer in results.others():
                 told = ratio(measured, figure, peer)
                 if told is not None and not told.meets_goal:
-                    found = True
-                    goal = f"goal {'over' if figure.more_is_better else 'under'}"
-                    yield (
-                        f"- {row.title}, {figure.unit}: {told.median:.2f} of {peer}'s"
-                        f" ({goal} {figure.goals[peer]:g}). {row.because}".rstrip()
-                    )
-    if not found:
-        yield "Nowhere in this run."
+                    line = f"- {row.title}, {figure.unit}: {told} of {peer}'s."
+                    cause = row.because.get(figure.key, "")
+                    found[told.always_misses].append(f"{line} {cause}".rstrip())
+    yield from ("", "### Where Snakka falls short of its goals", "")
+    yield from ("In every round:", "", *(found[True] or ["- nowhere"]))
+    yield from ("", "In some rounds and not in others:", "", *(found[False] or ["- nowhere"]))
 
 
 def _failures(rows: Measurements) -> Iterator[str]:

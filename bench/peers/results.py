@@ -49,6 +49,7 @@ class Ratio:
     least: float
     most: float
     meets_goal: bool
+    always_misses: bool
 
     def __str__(self) -> str:
         shown = f"{_short(self.median)} ({_short(self.least)}-{_short(self.most)})"
@@ -62,7 +63,9 @@ def ratio(measured: Measured, figure: Figure, peer: str) -> Ratio | None:
     middle = values[len(values) // 2]
     if len(values) % 2 == 0:
         middle = (middle + values[len(values) // 2 - 1]) / 2
-    return Ratio(middle, values[0], values[-1], figure.meets(peer, middle))
+    best = values[-1] if figure.more_is_better else values[0]
+    misses = not figure.meets(peer, best)
+    return Ratio(middle, values[0], values[-1], figure.meets(peer, middle), misses)
 
 
 def table(results: Results, rows: list[tuple[Row, Measured]]) -> Iterator[str]:

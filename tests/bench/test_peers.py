@@ -3,11 +3,13 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bench.peers.figures import Figure
+from bench.peers.report import section
 from bench.peers.results import Results, ratio, table
 from bench.peers.rounds import Measured
 from bench.peers.rows import ROWS, matching
@@ -66,6 +68,7 @@ def test_ratios_are_of_the_same_round() -> None:
     assert found is not None
     assert (found.median, found.least, found.most) == (2.0, 1.0, 3.0)
     assert not found.meets_goal
+    assert not found.always_misses
 
 
 def test_less_of_what_costs_meets_its_goal() -> None:
@@ -89,3 +92,21 @@ def test_a_peer_that_fails_is_told_of_and_the_others_are_compared() -> None:
 def test_no_two_rows_have_one_title() -> None:
     titles = [each.title for each in ROWS]
     assert len(titles) == len(set(titles))
+
+
+def test_the_page_begins_with_what_falls_short(tmp_path: Path) -> None:
+    (row,) = matching(["consume: Java"])
+    measured = Measured(row.title)
+    measured.rounds = {
+        "snakka": [{"mb_per_s": 90.0, "cpu_s_per_million": 1.0}],
+        "kafka": [{"mb_per_s": 100.0, "cpu_s_per_million": 4.0}],
+    }
+    peers = {each: {"version": "1", "settings": "own"} for each in ("snakka", "kafka")}
+    results = Results({"memory": "1 GiB"}, peers, {"tansu": "no cargo"}, 1, 1.0, [measured])
+    page = "\n".join(section(results, tmp_path))
+    assert "| tansu | none | could not be had: no cargo |" in page
+    assert f"- {row.title}, MB/s: **0.9 (0.9-0.9)** of kafka's" in page
+    assert "| 0.25 (0.25-0.25) |" in page
+    assert page.index("falls short") < page.index("### Consume")
+    (picture,) = tmp_path.iterdir()
+    assert "<svg" in picture.read_text()

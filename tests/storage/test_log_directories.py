@@ -5,8 +5,9 @@ import pytest
 from snakka.protocol.types import Uuid
 from snakka.storage.config import LogConfig
 from snakka.storage.errors import LogFailedError
+from snakka.storage.identity import read_topic_id
 from snakka.storage.log_directories import LogDirectories
-from snakka.storage.log_directory import LogDirectory
+from snakka.storage.log_directory import LogDirectory, NewLog
 from snakka.storage.names import TopicPartition
 from snakka.storage.open_files import OpenFiles
 from snakka.storage.residence import Fate, Residence
@@ -137,3 +138,27 @@ def test_stray_logs_are_set_aside_and_stay(node: Node) -> None:
     assert all(name.endswith("-stray") for name in node.names("/a"))
     node.open().online["/a"].sweep(0, now_ms=NOW_MS)
     assert len(node.names("/a")) == 2
+
+
+def new_logs(count: int) -> list[tuple[NewLog, str | None]]:
+    return [(NewLog(TopicPartition("t", index), TOPIC_ID, CONFIG), None) for index in range(count)]
+
+
+def test_many_at_once_go_where_few_are_and_outlive_a_crash(node: Node) -> None:
+    node.create(P0, "/a")
+    node.directories.create_all(new_logs(8)[1:], now_ms=NOW_MS)
+    assert [len(node.directories.online[path].logs) for path in IDS] == [4, 4]
+    for disk in node.disks.values():
+        disk.crash()
+    opened = node.open()
+    assert sorted(index for each in opened for _, index in each.logs) == list(range(8))
+    for path, disk in node.disks.items():
+        for name in node.names(path):
+            assert read_topic_id(disk, f"{path}/{name}/partition.metadata") == TOPIC_ID
+
+
+def test_of_many_at_once_those_of_a_failed_directory_are_left_over(node: Node) -> None:
+    node.disks["/a"].failing = {"write"}
+    node.directories.create_all(new_logs(4), now_ms=NOW_MS)
+    assert node.failures == ["/a"]
+    assert [len(node.directories.online[path].logs) for path in IDS] == [0, 2]

@@ -1,5 +1,6 @@
 """Snakka, as it stands in this tree."""
 
+import compileall
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.metadata import Distribution, distribution
@@ -19,6 +20,8 @@ class Snakka:
     has_fixed_ports = False
 
     def install(self) -> str:
+        # As pip does: what it installs is not compiled with each start.
+        compileall.compile_dir(Path(snakka.__file__).parent, quiet=1)
         return distribution("snakka").version
 
     def prepare(self, directory: Path, port: int) -> None:

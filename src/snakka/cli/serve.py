@@ -1,6 +1,7 @@
 """`snakka serve`: a broker in the foreground."""
 
 import asyncio
+import gc
 import os
 import resource
 import signal
@@ -91,6 +92,7 @@ async def _serve(config: BrokerConfig, beside: Beside | None, *, is_once: bool) 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     async with running_node(config) as node:
+        gc.freeze()  # what is here for good need not be looked through again and again
         _greet(node)
         node.failure.add_done_callback(lambda _: stop.set())
         async with _doing(beside, node, stop if is_once else None):

@@ -8,10 +8,10 @@ Not here: what a replica does (replication), which of several directories its lo
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from snakka.config.topic import TopicConfig
 from snakka.metadata.directories import UNASSIGNED
@@ -34,13 +34,15 @@ from snakka.storage.config import LogConfig
 from snakka.storage.errors import StorageError
 from snakka.storage.log import Log
 from snakka.storage.log_directories import LogDirectories
-from snakka.storage.log_directory import LogDirectory
+from snakka.storage.log_directory import LogDirectory, NewLog
 from snakka.storage.names import TopicPartition
 from snakka.storage.residence import Residence
 
 log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
+
+_CHANGES_AT_A_TIME: Final = 256  # none of their partitions serves before all of the logs are there
 
 
 class PartitionWatcher(Protocol):
@@ -164,15 +166,40 @@ class Hosting:
         await self._settle(await self._first_image)
         self._has_begun.set()
         while True:
-            change = await self._changes.get()
-            try:
-                await self._apply(change)
-            except (OSError, StorageError):
-                log.exception("cannot follow the change of %s", change.name)
-                if change.assigned is not None:
-                    self._take_offline(*change.name, change.where.topic_id)
-            finally:
-                self._changes.task_done()
+            changes = [await self._changes.get()]
+            while not self._changes.empty() and len(changes) < _CHANGES_AT_A_TIME:
+                changes.append(self._changes.get_nowait())
+            await self._make_logs(changes)
+            for change in changes:
+                await self._follow_one(change)
+
+    async def _follow_one(self, change: _Change) -> None:
+        try:
+            await self._apply(change)
+        except (OSError, StorageError):
+            log.exception("cannot follow the change of %s", change.name)
+            if change.assigned is not None:
+                self._take_offline(*change.name, change.where.topic_id)
+        finally:
+            self._changes.task_done()
+
+    async def _make_logs(self, changes: Sequence[_Change]) -> None:
+        """Makes the logs of partitions that are new here together, ahead of the changes."""
+        first: dict[TopicPartition, _Change] = {}
+        for change in changes:
+            first.setdefault(change.name, change)
+        wanted = []
+        for name, change in first.items():
+            if change.assigned is None or self._directories.find(name) is not None:
+                continue
+            path = self._directories.find_path(change.assigned.directory(self._node_id))
+            config = log_config(self._topic_config(name.topic), self._config.current)
+            if path is not None or not self._directories.offline:
+                wanted.append((NewLog(name, change.where.topic_id, config), path))
+        try:
+            await self._on_disk(lambda: self._directories.create_all(wanted, now_ms=self._now_ms()))
+        except StorageError as error:  # each of them is told of where it is made by itself
+            log.warning("cannot make %d logs at once: %s", len(wanted), error)
 
     async def _settle(self, image: MetadataImage) -> None:
         """What lies on the disks is brought in line with the first image."""

@@ -7,11 +7,12 @@ Not here: what a failure means for the node (node/directory_failures.py).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from snakka.protocol.types import Uuid
 from snakka.storage.config import LogConfig
 from snakka.storage.log import Log
-from snakka.storage.log_directory import LogDirectory
+from snakka.storage.log_directory import LogDirectory, NewLog
 from snakka.storage.moving import Move
 from snakka.storage.names import DirectoryKind, TopicPartition
 from snakka.storage.placement import rank_directories
@@ -97,10 +98,33 @@ class LogDirectories:
             return log
         raise failure
 
-    def _candidates(self, wanted: str | None) -> list[LogDirectory]:
+    def create_all(self, wanted: Iterable[tuple[NewLog, str | None]], *, now_ms: int) -> None:
+        """Those of many that can be made at once; what is left over is left to `create`."""
+        planned: dict[str, list[NewLog]] = {path: [] for path in self.online}
+        for log, path in wanted:
+            chosen = self._candidates(self.preferred.get(log.partition, path), planned)[:1]
+            for directory in chosen:
+                planned[directory.path].append(log)
+        for directory in self:
+            logs = planned[directory.path]
+            try:
+                directory.create_all(logs, now_ms=now_ms)
+            except OSError as error:
+                directory.fail(error)
+                continue
+            for log in logs:
+                self.preferred.pop(log.partition, None)
+
+    def _candidates(
+        self, wanted: str | None, planned: Mapping[str, Sequence[NewLog]] = MappingProxyType({})
+    ) -> list[LogDirectory]:
+        """Where a log may be made, best first; `planned` are those that are about to be."""
         if wanted is not None and wanted in self.online:
             return [self.online[wanted]]
-        counts = {each.path: len(each.logs) + len(each.futures) for each in self}
+        counts = {
+            each.path: len(each.logs) + len(each.futures) + len(planned.get(each.path, ()))
+            for each in self
+        }
         return [self.online[path] for path in rank_directories(counts, self.cordoned)]
 
     def delete(self, partition: TopicPartition, *, now_ms: int) -> None:

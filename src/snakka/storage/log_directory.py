@@ -8,8 +8,9 @@ deleted goes for good after a while (`sweep`). Several directories of a node: lo
 """
 
 import random
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, NamedTuple
 
 from snakka.protocol.types import Uuid
 from snakka.storage.checkpoints import write_offsets
@@ -40,6 +41,17 @@ from snakka.storage.progress import read_progress, write_progress
 from snakka.storage.truncation import truncate_fully, truncate_to
 
 ConfigOf = Callable[[TopicPartition], LogConfig]
+
+_NOTHING: Final = Checkpointed(is_clean=True)
+_SYNCS_AT_A_TIME: Final = 16  # a file system's journal commits them together
+
+
+class NewLog(NamedTuple):
+    """A partition whose log is to be made."""
+
+    partition: TopicPartition
+    topic_id: Uuid
+    config: LogConfig
 
 
 class FutureStart(NamedTuple):
@@ -114,11 +126,25 @@ class LogDirectory:
         self, partition: TopicPartition, topic_id: Uuid, config: LogConfig, *, now_ms: int
     ) -> Log:
         """An empty log, which knows its topic's id before anything is appended."""
-        log = self._open(str(partition), config, Checkpointed(is_clean=True), now_ms).log
-        write_topic_id(self._files.disk, f"{log.directory}/{PARTITION_METADATA}", topic_id)
+        self.create_all([NewLog(partition, topic_id, config)], now_ms=now_ms)
+        return self.logs[partition]
+
+    def create_all(self, wanted: Iterable[NewLog], *, now_ms: int) -> None:
+        """Several at once: to wait for the disk one after the other takes many times as long."""
+        made = [
+            (each, self._open(str(each.partition), each.config, _NOTHING, now_ms).log)
+            for each in wanted
+        ]
+        with ThreadPoolExecutor(_SYNCS_AT_A_TIME) as pool:
+            for _ in pool.map(self._write_topic_id, made):
+                pass
         self._files.disk.sync_directory(self.path)
-        self.logs[partition] = log
-        return log
+        self.logs |= {each.partition: log for each, log in made}
+
+    def _write_topic_id(self, made: tuple[NewLog, Log]) -> None:
+        each, log = made
+        path = f"{log.directory}/{PARTITION_METADATA}"
+        write_topic_id(self._files.disk, path, each.topic_id)
 
     def create_future(
         self,
