@@ -158,8 +158,7 @@ class FileTable:
             _discard(new, shape)
             raise RuntimeError(
                 f"{self._options.location}: Spark did not read all rows of the files to be put"
-                " together (see spark.sql.files.ignoreMissingFiles and ignoreCorruptFiles);"
-                " nothing was changed"
+                " together (see spark.sql.files.ignoreCorruptFiles); nothing was changed"
             )
         if not self._log.replace(old, new):
             _discard(new, shape)
