@@ -76,13 +76,18 @@ class Committer:
                 _LOG.warning("%s: %s is tried again: %s", self._id, version, error)
         raise AssertionError
 
+    def take_over(self) -> CommittedOffset | None:
+        """Ends what an earlier driver has under way; what the last commit has left."""
+        self._thread.run(self._transactions().initialize())
+        return self.find_note()
+
     def find_note(self) -> CommittedOffset | None:
         """What the last commit has left."""
         work = fetch_offsets(self._thread.cluster, self._group, [self._place])
         return self._thread.run(work).get(self._place)
 
     def _attempt(self, staged: Sequence[Staged], version: Version) -> Offsets:
-        transactions = Transactions(self._thread.cluster, self._id, self._timeout_ms)
+        transactions = self._transactions()
         identity = self._thread.run(transactions.initialize())
         # Only now: whoever could have committed it is fenced.
         noted = self.find_note()
@@ -100,6 +105,9 @@ class Committer:
         transactions.stop_writing(is_committed=True)
         self._thread.run(transactions.end(is_committed=True))
         return ends
+
+    def _transactions(self) -> Transactions:
+        return Transactions(self._thread.cluster, self._id, self._timeout_ms)
 
     def _abort(self, transactions: Transactions, copy: "_Copy") -> None:
         """Readers need not wait for the time-out of what cannot be committed any more."""

@@ -12,6 +12,7 @@ from typing import Final
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as sf
 
+from snakka.client.offsets import CommittedOffset
 from snakka.pipeline.cluster_thread import ClusterAddress, connect
 from snakka.pipeline.committing import Committer
 from snakka.pipeline.offsets import Offsets, from_json, to_json
@@ -32,10 +33,11 @@ class Application:
 
     def find_offsets(self) -> Offsets | None:
         """Where the last write ended; None where there was none."""
-        address = ClusterAddress(self._checked.bootstrap_servers, self._checked.client_settings)
-        topic, timeout_ms = STAGING_PREFIX + self._id, self._checked.transaction_timeout_ms
-        note = Committer(connect(address), self._id, topic, timeout_ms).find_note()
-        return from_json(json.loads(note.metadata)) if note is not None else None
+        return _offsets(self._committer().find_note())
+
+    def take_over(self) -> Offsets | None:
+        """The same, when nobody can add to it any more who began before."""
+        return _offsets(self._committer().take_over())
 
     def write(
         self, rows: DataFrame, topic: str | None, begin: Offsets | None, end: Offsets
@@ -56,10 +58,19 @@ class Application:
         """Writes what a step adds; how many records that are."""
         counting = Observation()
         counted = rows.observe(counting, sf.count("*").alias("rows"))
-        begin = None if self.find_offsets() is None else step.begin
+        begin = None if self.take_over() is None else step.begin
         self.write(counted, topic, begin, step.end)
         count: int = counting.get["rows"]
         return count
+
+    def _committer(self) -> Committer:
+        address = ClusterAddress(self._checked.bootstrap_servers, self._checked.client_settings)
+        topic, timeout_ms = STAGING_PREFIX + self._id, self._checked.transaction_timeout_ms
+        return Committer(connect(address), self._id, topic, timeout_ms)
+
+
+def _offsets(note: CommittedOffset | None) -> Offsets | None:
+    return None if note is None else from_json(json.loads(note.metadata))
 
 
 def _state(offsets: Offsets) -> str:

@@ -50,7 +50,7 @@ class DeadLetters:
         """Adds what is not there yet; how many records of the step are rejected in all."""
         count = rejected.count()
         if count:
-            known = self._application.find_offsets()
+            known = self._application.take_over()
             covered = known or {}
             fresh = _is_new(
                 rejected, {p: to for p, to in covered.items() if to > step.begin.get(p, 0)}

@@ -51,6 +51,9 @@ class MirrorTarget:
     def find_offsets(self) -> Offsets | None:
         return self._application.find_offsets()
 
+    def take_over(self) -> Offsets | None:
+        return self._application.take_over()
+
     def append(self, rows: DataFrame, step: Step) -> Written:
         """Copies the records, and lets the groups follow."""
         thread = self._thread()

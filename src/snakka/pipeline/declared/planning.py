@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from pyspark.errors import AnalysisException, ParseException
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from snakka.config.problems import ConfigurationError
@@ -93,8 +93,8 @@ def _try_out(spark: SparkSession, made: Plan) -> None:
         rows = decoded.drop(REASON, RECORD).transform(made.transformation)
         columns = rows.columns
         if made.pipeline.checks:
-            assert with_reason(rows, made.pipeline.checks).columns
-    except (AnalysisException, ParseException) as error:
+            with_reason(rows, made.pipeline.checks)
+    except PySparkException as error:
         raise OptionError(_first_line(error)) from None
     if made.pipeline.has_coordinates:
         check_coordinates(rows)

@@ -4,7 +4,7 @@ The source's offsets are part of the target's commit. Spark's checkpoint is used
 with them (checkpoint.py); a micro-batch that is in the target already, since a crash came between
 the target's commit and the checkpoint's, is passed over.
 
-Not here: what becomes of records (planning.py), telling of progress (cli/pipeline.py).
+Not here: what becomes of records (planning.py), telling of progress (cli/pipeline_run.py).
 """
 
 import json
@@ -82,7 +82,7 @@ class Runner:
 
     def start(self, *, is_once: bool = False) -> StreamingQuery:
         """Begins to read; with `is_once` the query ends when all that is there now is read."""
-        self._found = self._target.find_offsets()
+        self._found = self._target.take_over()
         self._position = self._logs.find_start() if self._found is None else self._found
         self._checkpoint = self._open_checkpoint()
         writer = self._read().writeStream.foreachBatch(self._process)

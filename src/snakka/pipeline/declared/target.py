@@ -23,6 +23,9 @@ class Target(Protocol):
     def find_offsets(self) -> Offsets | None:
         """How far the sources are in it; None where nothing was written yet."""
 
+    def take_over(self) -> Offsets | None:
+        """The same, for a run that begins: an earlier one cannot change it any more unseen."""
+
     def append(self, rows: DataFrame, step: Step) -> Written:
         """Adds the rows and moves the offsets at once; StaleCommitError where others have."""
 

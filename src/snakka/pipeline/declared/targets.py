@@ -19,6 +19,9 @@ class TableTarget:
     def find_offsets(self) -> Offsets | None:
         return self.table.find_offsets(self._pipeline)
 
+    def take_over(self) -> Offsets | None:
+        return self.find_offsets()
+
     def append(self, rows: DataFrame, step: Step) -> Written:
         added = self.table.append(rows, step)
         return Written(added.row_count, added.version, added.file_count)

@@ -31,6 +31,9 @@ class TopicTarget:
     def find_offsets(self) -> Offsets | None:
         return self._application.find_offsets()
 
+    def take_over(self) -> Offsets | None:
+        return self._application.take_over()
+
     def append(self, rows: DataFrame, step: Step) -> Written:
         return Written(self._application.append(records_of(rows), self._topic, step))
 
