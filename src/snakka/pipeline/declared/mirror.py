@@ -20,10 +20,11 @@ from snakka.client.records import TopicPartition
 from snakka.pipeline.cluster_thread import ClusterAddress, ClusterThread, connect
 from snakka.pipeline.declared.applications import APPLICATION_PREFIX, Application
 from snakka.pipeline.declared.declaration import MirrorOptions, Pipeline
-from snakka.pipeline.declared.decoding import OFFSET, PARTITION, PLACE, RECORD, TIMESTAMP, TOPIC
+from snakka.pipeline.declared.decoding import OFFSET, PARTITION, RECORD, TIMESTAMP, TOPIC
 from snakka.pipeline.declared.headers import with_headers
 from snakka.pipeline.declared.places import places_of
 from snakka.pipeline.declared.target import Written
+from snakka.pipeline.declared.topic_target import in_order
 from snakka.pipeline.declared.translation import GroupTranslator
 from snakka.pipeline.offsets import Offsets
 from snakka.pipeline.option_values import client_options
@@ -71,11 +72,10 @@ class MirrorTarget:
 
 
 def copies_of(rows: DataFrame) -> DataFrame:
-    """Records for the target. One task has all of a partition: they are to stay in order."""
+    """Records for the target."""
     record = sf.col(RECORD)
     told = {"topic": sf.col(TOPIC), "partition": sf.col(PARTITION), "offset": sf.col(OFFSET)}
-    in_order = rows.repartition(TOPIC, PARTITION).sortWithinPartitions(*PLACE)
-    return in_order.select(
+    return in_order(rows).select(
         record["key"].alias("key"),
         record["value"].alias("value"),
         with_headers(record["headers"], told).alias("headers"),

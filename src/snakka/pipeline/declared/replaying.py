@@ -10,11 +10,11 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as sf
 
 from snakka.pipeline.declared.declaration import Pipeline
-from snakka.pipeline.declared.decoding import OFFSET, PARTITION, PLACE, TOPIC
+from snakka.pipeline.declared.decoding import OFFSET, PLACE
 from snakka.pipeline.declared.places import is_of
 from snakka.pipeline.declared.planning import read_topics
 from snakka.pipeline.declared.targets import target_of
-from snakka.pipeline.declared.topic_target import records_of
+from snakka.pipeline.declared.topic_target import in_order, records_of
 from snakka.pipeline.errors import OptionError
 from snakka.pipeline.offsets import Offsets, read_numbers
 from snakka.pipeline.option_values import client_options
@@ -55,8 +55,7 @@ def _write(rows: DataFrame, pipeline: Pipeline, topic: str) -> int:
     if topic in pipeline.topics:
         raise OptionError(f"topic {topic}: is one of the sources; what is replayed would come back")
     counting = Observation()
-    in_order = rows.repartition(TOPIC, PARTITION).sortWithinPartitions(*PLACE)
-    counted = records_of(in_order).observe(counting, sf.count("*").alias("rows"))
+    counted = records_of(in_order(rows)).observe(counting, sf.count("*").alias("rows"))
     options = client_options(pipeline.options)
     counted.write.format("snakka").mode("append").options(**options, topic=topic).save()
     count: int = counting.get["rows"]

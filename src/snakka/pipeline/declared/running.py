@@ -161,6 +161,8 @@ class Runner:
             self._position = end  # it was added before a crash, or is empty
             return
         step = Step(self._pipeline.name, self._position, end)
+        if len(self._pipeline.sources) > 1:
+            records = records.persist()  # each source picks its own
         decoded = self._plan.decode(records)
         if self._plan.may_reject:
             decoded = decoded.persist()  # it is gone through more than once
@@ -171,6 +173,7 @@ class Runner:
             written = self._target.append(shaped.kept, step)
         finally:
             decoded.unpersist()
+            records.unpersist()
         self._found = self._position = end
         self._logs.commit(end)
         self._tell(

@@ -11,7 +11,7 @@ from pyspark.sql.types import BinaryType, DataType, StringType
 
 from snakka.pipeline.declared.applications import APPLICATION_PREFIX, Application
 from snakka.pipeline.declared.declaration import Pipeline, TopicOptions
-from snakka.pipeline.declared.decoding import KEY, OFFSET, PARTITION, TOPIC
+from snakka.pipeline.declared.decoding import KEY, OFFSET, PARTITION, PLACE, TOPIC
 from snakka.pipeline.declared.headers import HEADERS_TYPE, with_headers
 from snakka.pipeline.declared.places import places_of
 from snakka.pipeline.declared.target import Written
@@ -35,11 +35,17 @@ class TopicTarget:
         return self._application.take_over()
 
     def append(self, rows: DataFrame, step: Step) -> Written:
-        return Written(self._application.append(records_of(rows), self._topic, step))
+        ordered = in_order(rows) if OFFSET in rows.columns else rows
+        return Written(self._application.append(records_of(ordered), self._topic, step))
 
     def rows(self, spark: SparkSession) -> DataFrame:
         reader = spark.read.format("snakka").options(**client_options(self._options))
         return reader.option("subscribe", self._topic).load().transform(places_of)
+
+
+def in_order(rows: DataFrame) -> DataFrame:
+    """One task has all of a partition: what came from it stays in order."""
+    return rows.repartition(TOPIC, PARTITION).sortWithinPartitions(*PLACE)
 
 
 def records_of(rows: DataFrame) -> DataFrame:
