@@ -82,3 +82,16 @@ def test_kafka_reads_the_snapshot_and_the_node_comes_back_from_it(tmp_path: Path
         found = AdminClient({"bootstrap.servers": broker.bootstrap}).list_topics(timeout=30)
         assert set(names) <= set(found.topics)
         assert all(len(found.topics[each].partitions) == 2 for each in names)
+
+
+def test_kafkas_shell_reads_the_log_as_it_is(tmp_path: Path) -> None:
+    require("java")
+    with BrokerProcess(tmp_path / "node") as broker:
+        create_topics(broker, ["one"])
+    directory = tmp_path / "node" / "data" / "__cluster_metadata-0"
+    log = directory / f"{0:020d}.log"
+    for path, expected in (
+        ("/image/features/metadataVersion", "4.3-IV0"),
+        ("/image/configs/TOPIC:one/retention.ms", "77"),
+    ):
+        assert expected in shell_until(log, path, expected)

@@ -117,7 +117,8 @@ class TestCreateTopics:
             (new("t", 1, 0), 38,
              "Replication factor must be larger than 0, or -1 to use the default value."),
             (new("t", 1, 3), 38, "Unable to replicate the partition 3 time(s): The target"
-             " replication factor of 3 cannot be reached because only 2 broker(s) are registered."),
+             " replication factor of 3 cannot be reached because only 2 broker(s) are registered"
+         " or some brokers have all their log directories cordoned."),
             (new("t", 10_001), 44, "Excessively large number of partitions per request."),
             (new("t", retention_ms=None), 40,
              "Null value not supported for topic configs: retention.ms"),

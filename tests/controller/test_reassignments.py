@@ -71,7 +71,7 @@ class TestReassignment:
         gone = ListPartitionReassignmentsTopics(name="gone", partition_indexes=[0])
         assert ongoing(cluster, [asked, gone]) == [("orders", 0, [3, 4], [1, 2])]
 
-    def test_ends_once_those_that_stay_are_in_sync(self) -> None:
+    def test_ends_once_those_that_come_are_in_sync(self) -> None:
         cluster = self.start()
         assert alter(cluster, [(1, 100), (2, 100), (3, 100)], partition_epoch=1) == 0
         assert cluster.partition(1).is_reassigning
@@ -83,6 +83,24 @@ class TestReassignment:
         assert not partition.is_reassigning
         assert partition.leader_epoch == 1
         assert ongoing(cluster, None) == []
+
+    def test_does_not_wait_for_one_that_lags_anyway(self) -> None:
+        cluster = Cluster(*brokers(1, 2, 3, 4), *topic("orders", 1, (1, 2, 3)))
+        alter(cluster, [(1, 100), (2, 100)])
+        assert move(cluster, [1, 3, 4]) == (0, None)
+        alter(cluster, [(1, 100), (2, 100), (4, 100)], partition_epoch=2)
+        partition = cluster.partition(1)
+        assert (partition.replicas, partition.isr) == ((1, 3, 4), (1, 4))
+        assert not partition.is_reassigning
+
+    def test_to_fewer_replicas_waits_for_all_that_stay(self) -> None:
+        cluster = Cluster(*brokers(1, 2, 3), *topic("orders", 1, (1, 2, 3)))
+        alter(cluster, [(1, 100), (2, 100)])
+        assert move(cluster, [1, 3]) == (0, None)
+        assert cluster.partition(1).is_reassigning
+        alter(cluster, [(1, 100), (2, 100), (3, 100)], partition_epoch=2)
+        partition = cluster.partition(1)
+        assert (partition.replicas, partition.isr) == ((1, 3), (1, 3))
 
     def test_that_only_reorders_ends_at_once(self) -> None:
         cluster = Cluster(*brokers(1, 2), *topic("orders", 1, (1, 2)))

@@ -25,8 +25,6 @@ from tests.simulation.event_loop import SimulatedLoop
 from tests.simulation.quorum_node import Packet, SimulatedNode, Submit, api_versions
 from tests.simulation.replicated_list import ReplicatedList
 
-_REQUESTS_AT_ONCE_MAX = 10_000
-
 
 @dataclass(slots=True)
 class DrivenNode(SimulatedNode):

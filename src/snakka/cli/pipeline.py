@@ -22,6 +22,11 @@ COMMANDS: Final = {
         "audit",
         "Check that each record is in the table once, or a dead letter once; ends with 1 if not.",
     ),
+    "replay": Lazy(
+        "snakka.cli.pipeline_replay",
+        "replay",
+        "Write a part of a pipeline's sources, or of its table, to another topic, all at once.",
+    ),
     "compact": Lazy(
         "snakka.cli.pipeline_upkeep",
         "compact",

@@ -47,6 +47,8 @@ def run(declared: "Pipeline", is_once: bool, master: str, log: str | None, as_js
             _follow(query, steps, ProgressLine(as_json=as_json), is_told)
         finally:
             runner.stop()
+        if is_told():
+            return  # what was cut short is no failure: it is done anew the next time
     _tell_failure(runner, query)
 
 

@@ -83,12 +83,12 @@ def sweep(declared: "Pipeline", age_ms: int, as_json: bool) -> None:
 
 
 def _table_of(declared: "Pipeline") -> "Table":
-    from snakka.pipeline.declared.declaration import TopicOptions
     from snakka.pipeline.errors import OptionError
     from snakka.pipeline.tables.opening import table_for
+    from snakka.pipeline.tables.table import TableOptions
 
-    if isinstance(declared.target, TopicOptions):
-        raise OptionError("table: the pipeline has none; its rows go to a topic")
+    if not isinstance(declared.target, TableOptions):
+        raise OptionError("table: the pipeline has none; its rows go to topics")
     return table_for(declared.target)
 
 

@@ -36,6 +36,7 @@ from snakka.protocol.messages.update_features import (
 )
 
 _OFF: Final = Levels(0, 0)
+_NONE_CHANGED: Final = "The update failed for all features since the following feature had an error"
 
 
 class UpgradeType(IntEnum):
@@ -57,7 +58,9 @@ def update_features(
     except RefusedError as refused:
         return Decision(
             UpdateFeaturesResponse(
-                throttle_time_ms=0, error_code=refused.code, error_message=refused.message
+                throttle_time_ms=0,
+                error_code=refused.code,
+                error_message=f"{_NONE_CHANGED}: {refused.message}",
             )
         )
     if proposed.get(ELR_VERSION, 0) and not view.has_elr:
@@ -163,7 +166,7 @@ def _check_metadata_version(view: View, level: int, kind: int) -> None:
         )
         raise RefusedError(
             ErrorCode.INVALID_UPDATE_VERSION,
-            f"Unsupported metadata.version downgrade from {current} to {version}. {reason}",
+            f"Unsupported metadata.version downgrade from {int(current)} to {level}. {reason}",
         )
 
 

@@ -94,9 +94,10 @@ class PartitionChange:
         """Who fell out of an ISR below `min.insync.replicas` still has all that is committed."""
         if not self.rules.has_elr or len(isr) >= self.rules.min_isr:
             return ()
-        candidates = dict.fromkeys((*self.partition.elr, *self.partition.isr))
+        candidates = {*self.partition.elr, *self.partition.isr}
         excluded = {*isr, *self.unclean_shutdown}
-        return tuple(each for each in candidates if each in replicas and each not in excluded)
+        found = (each for each in candidates if each in replicas and each not in excluded)
+        return tuple(sorted(found))
 
     def _elect(self, isr: Replicas, replicas: Replicas) -> _Elected:
         def is_eligible(replica: int) -> bool:
@@ -139,19 +140,21 @@ class PartitionChange:
         if not isr and not self.rules.has_elr:
             isr = before.isr
         needs_epoch = is_new or self._needs_leader_epoch(isr, replicas)
-        leader = elected.leader if is_new else before.leader
+        leader = NO_LEADER_CHANGE
+        if needs_epoch:
+            leader = elected.leader if is_new else before.leader
         record = PartitionChangeRecord(
             topic_id=self.topic_id,
             partition_id=self.partition_id,
-            isr=_if_changed(isr, before.isr),
-            leader=leader if needs_epoch else NO_LEADER_CHANGE,
+            isr=list(isr) if is_new and elected.is_unclean else _if_changed(isr, before.isr),
+            leader=leader,
             replicas=_if_changed(replicas, before.replicas),
             adding_replicas=_if_changed(adding, before.adding_replicas),
             removing_replicas=_if_changed(removing, before.removing_replicas),
             leader_recovery_state=self._recovery(is_new and elected.is_unclean),
             directories=self._directories(replicas),
             eligible_leader_replicas=_if_changed(self._elr, before.elr),
-            last_known_elr=self._last_known(isr, leader),
+            last_known_elr=self._last_known(leader),
         )
         return None if record == self._nothing() else record
 
@@ -180,14 +183,14 @@ class PartitionChange:
         ]
         return None if tuple(target) == self.partition.directories else target
 
-    def _last_known(self, isr: Replicas, leader: int) -> list[int] | None:
+    def _last_known(self, leader: int) -> list[int] | None:
         """The leader before there was none, until there is one again."""
         before = self.partition
         if not self.rules.has_elr:
             return None
-        if not isr and before.isr and before.leader != NO_LEADER:
-            return _if_changed((before.leader,), before.last_known_elr)
-        return [] if leader != NO_LEADER and before.last_known_elr else None
+        if before.last_known_elr:
+            return None if leader in (NO_LEADER, NO_LEADER_CHANGE) else []
+        return [before.leader] if leader == NO_LEADER and before.has_leader else None
 
     def _nothing(self) -> PartitionChangeRecord:
         return PartitionChangeRecord(topic_id=self.topic_id, partition_id=self.partition_id)
@@ -196,10 +199,14 @@ class PartitionChange:
 def _wound_up(
     isr: Replicas, replicas: Replicas, adding: Replicas, removing: Replicas
 ) -> tuple[Replicas, Replicas, Replicas, Replicas]:
-    """A reassignment is done once all replicas that stay are in sync."""
+    """A reassignment is done once all new replicas are in sync.
+
+    Where there are to be fewer than before, all that stay have to be: none of them may be missed.
+    """
     staying = tuple(each for each in replicas if each not in removing)
     in_sync = tuple(each for each in isr if each not in removing)
-    is_done = staying and in_sync and set(staying) <= set(in_sync)
+    awaited = staying if len(adding) < len(removing) else adding
+    is_done = set(awaited) <= set(in_sync) and ((staying and in_sync) or not removing)
     if not (adding or removing) or not is_done:
         return isr, replicas, adding, removing
     return in_sync, staying, (), ()

@@ -119,7 +119,8 @@ class ReplicaPlacer:
             raise RefusedError(
                 code,
                 f"The target replication factor of {replication_factor} cannot be reached because"
-                f" only {self._broker_count} broker(s) are registered.",
+                f" only {self._broker_count} broker(s) are registered or some brokers have all"
+                " their log directories cordoned.",
             )
 
 

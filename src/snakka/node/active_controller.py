@@ -133,6 +133,7 @@ class ActiveController:
                 now_ms,
                 is_strict=version >= strict_from,
             )
+        view.next_offset = self.quorum.end_offset  # the quorum writes records of its own, too
         asked = Asked(request, now_ms, self._rng, self.sessions, self.quorum, charge)
         decision = COMMANDS[type(request)](view, asked)
         if not charge.throttle_time_ms:

@@ -73,12 +73,6 @@ class Asked:
 Decide: TypeAlias = Callable[[View, Asked], Decision[Any]]
 
 
-def _register(view: View, asked: Asked) -> Decision[Any]:
-    # The quorum writes records, too: of its own.
-    view.next_offset = asked.quorum.end_offset
-    return register_broker(view, asked.sessions, asked.request, asked.now_ms)
-
-
 def _update_features(view: View, asked: Asked) -> Decision[Any]:
     view.settings = replace(view.settings, quorum_ids=asked.quorum.voter_ids)
     decision = update_features(view, asked.request, asked.quorum)
@@ -104,7 +98,9 @@ COMMANDS: Final[Mapping[type[Request], Decide]] = MappingProxyType(
         BrokerHeartbeatRequest: lambda view, asked: heartbeat(
             view, asked.sessions, asked.request, asked.now_ms
         ),
-        BrokerRegistrationRequest: _register,
+        BrokerRegistrationRequest: lambda view, asked: register_broker(
+            view, asked.sessions, asked.request, asked.now_ms
+        ),
         ControllerRegistrationRequest: _by_view(register_controller),
         CreatePartitionsRequest: lambda view, asked: create_partitions(
             view, asked.request, asked.rng, asked.charge

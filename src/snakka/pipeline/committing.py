@@ -8,10 +8,10 @@ Not here: staging (staging.py), the transaction's requests (client/transactions.
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
-from typing import Final
+from typing import Final, TypeVar
 
 from snakka.client.batching import Identity
 from snakka.client.committed import fetch_offsets
@@ -31,6 +31,8 @@ from snakka.protocol.error_codes import ErrorCode
 from snakka.protocol.records.batch import Batch
 
 _LOG: Final = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
 
 SINK_PREFIX: Final = "snakka-sink-"
 ATTEMPTS: Final = 10
@@ -67,14 +69,12 @@ class Committer:
 
     def commit(self, staged: Sequence[Staged], version: Version) -> Offsets:
         """Makes the records visible, unless they are; how far the staging topic is done with."""
-        for left in reversed(range(ATTEMPTS)):
-            try:
-                return self._attempt(staged, version)
-            except ClientError as error:
-                if not left or not _may_pass(error):
-                    raise
-                _LOG.warning("%s: %s is tried again: %s", self._id, version, error)
-        raise AssertionError
+        return self._retrying(lambda: self._attempt(staged, version))
+
+    def take_over(self) -> CommittedOffset | None:
+        """Ends what an earlier driver has under way; what the last commit has left."""
+        self._retrying(lambda: self._thread.run(self._transactions().initialize()))
+        return self.find_note()
 
     def find_note(self) -> CommittedOffset | None:
         """What the last commit has left."""
@@ -82,7 +82,7 @@ class Committer:
         return self._thread.run(work).get(self._place)
 
     def _attempt(self, staged: Sequence[Staged], version: Version) -> Offsets:
-        transactions = Transactions(self._thread.cluster, self._id, self._timeout_ms)
+        transactions = self._transactions()
         identity = self._thread.run(transactions.initialize())
         # Only now: whoever could have committed it is fenced.
         noted = self.find_note()
@@ -100,6 +100,19 @@ class Committer:
         transactions.stop_writing(is_committed=True)
         self._thread.run(transactions.end(is_committed=True))
         return ends
+
+    def _retrying(self, attempt: Callable[[], _T]) -> _T:
+        for left in reversed(range(ATTEMPTS)):
+            try:
+                return attempt()
+            except ClientError as error:
+                if not left or not _may_pass(error):
+                    raise
+                _LOG.warning("%s: is tried again: %s", self._id, error)
+        raise AssertionError
+
+    def _transactions(self) -> Transactions:
+        return Transactions(self._thread.cluster, self._id, self._timeout_ms)
 
     def _abort(self, transactions: Transactions, copy: "_Copy") -> None:
         """Readers need not wait for the time-out of what cannot be committed any more."""

@@ -41,6 +41,8 @@ class Encoded(NamedTuple):
 
 @dataclass(slots=True)
 class _Section:
+    base_timestamp: int
+    max_timestamp: int
     count: int = 0
     records: bytearray = field(default_factory=bytearray)
 
@@ -70,10 +72,12 @@ class Encoder:
         """The batch that the row filled."""
         where = TopicPartition(row.topic, self._partition(row))
         section = self._sections.get(where)
+        timestamp = self._now_ms if row.timestamp_ms is None else row.timestamp_ms
         if section is None:
-            section = self._sections[where] = _Section()
-        record = Record(section.count, self._now_ms, row.key, row.value, row.headers)
-        append_record(section.records, record, 0, self._now_ms)
+            section = self._sections[where] = _Section(timestamp, timestamp)
+        record = Record(section.count, timestamp, row.key, row.value, row.headers)
+        append_record(section.records, record, 0, section.base_timestamp)
+        section.max_timestamp = max(section.max_timestamp, timestamp)
         section.count += 1
         if len(section.records) < self._batch_bytes:
             return None
@@ -95,8 +99,8 @@ class Encoder:
             crc=0,
             attributes=self._compression,
             last_offset_delta=section.count - 1,
-            base_timestamp=self._now_ms,
-            max_timestamp=self._now_ms,
+            base_timestamp=section.base_timestamp,
+            max_timestamp=section.max_timestamp,
             producer_id=NO_PRODUCER_ID,
             producer_epoch=NO_PRODUCER_EPOCH,
             base_sequence=NO_SEQUENCE,

@@ -1,7 +1,7 @@
 """Rows in Arrow to records: which columns there are to be, and what is in them.
 
 The columns are those of Spark's own Kafka sink: `value`, and if wanted `key`, `topic`, `partition`
-and `headers`; others are passed over. Text becomes UTF-8.
+and `headers`, and where it is asked for `timestamp`; others are passed over. Text becomes UTF-8.
 
 Not here: record batches (encoding.py).
 """
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -17,6 +18,7 @@ from pyspark.sql.types import (
     IntegerType,
     StringType,
     StructType,
+    TimestampType,
 )
 
 from snakka.pipeline.errors import SchemaError
@@ -29,6 +31,7 @@ _COLUMNS: Final[dict[str, tuple[type[DataType], ...]]] = {
     "topic": (StringType,),
     "partition": (IntegerType,),
     "headers": (ArrayType,),
+    "timestamp": (TimestampType,),
 }
 _ARROW: Final = {
     "key": pa.binary(),
@@ -36,6 +39,7 @@ _ARROW: Final = {
     "topic": pa.string(),
     "partition": pa.int32(),
     "headers": pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())])),
+    "timestamp": pa.timestamp("us", tz="UTC"),
 }
 
 
@@ -45,6 +49,7 @@ class Row(NamedTuple):
     key: bytes | None
     value: bytes | None
     headers: tuple[Header, ...]
+    timestamp_ms: int | None = None  # when it is written
 
 
 def _one_row(row: Any) -> pa.RecordBatch:
@@ -61,15 +66,21 @@ def _plain(columns: dict[str, Any]) -> dict[str, Any]:
     return columns
 
 
-def check_schema(schema: StructType, topic: str | None) -> None:
+def check_schema(
+    schema: StructType, topic: str | None, *, include_timestamps: bool = False
+) -> None:
     """Raises SchemaError, naming the column, where rows of this schema cannot be records."""
     present = {each.name: each.dataType for each in schema.fields}
     if "value" not in present:
         raise SchemaError("column value: is missing")
     if topic is None and "topic" not in present:
         raise SchemaError("column topic: is missing, and so is the option topic")
+    if include_timestamps and "timestamp" not in present:
+        raise SchemaError("column timestamp: is missing, and includeTimestamps asks for it")
     for name, kinds in _COLUMNS.items():
         kind = present.get(name)
+        if name == "timestamp" and not include_timestamps:
+            continue
         if kind is not None and not (isinstance(kind, kinds) and _are_headers(name, kind)):
             wanted = " or ".join(each.typeName() for each in kinds)
             if name == "headers":
@@ -86,7 +97,7 @@ def _are_headers(name: str, kind: DataType) -> bool:
     ] == [("key", StringType()), ("value", BinaryType())]
 
 
-def rows(batch: Any, topic: str | None) -> Iterator[Row]:
+def rows(batch: Any, topic: str | None, *, include_timestamps: bool = False) -> Iterator[Row]:
     """The rows of a batch, or what is given for one; the topic of the options comes first."""
     if not isinstance(batch, pa.RecordBatch):
         batch = _one_row(batch)
@@ -98,10 +109,18 @@ def rows(batch: Any, topic: str | None) -> Iterator[Row]:
     partitions = columns["partition"].to_pylist() if "partition" in columns else nothing
     headers = columns["headers"].to_pylist() if "headers" in columns else nothing
     topics = [topic] * count if topic is not None else columns["topic"].to_pylist()
-    for each, partition, key, value, listed in zip(
-        topics, partitions, keys, values, headers, strict=True
+    timestamps = _milliseconds(columns["timestamp"]) if include_timestamps else nothing
+    for each, partition, key, value, listed, timestamp_ms in zip(
+        topics, partitions, keys, values, headers, timestamps, strict=True
     ):
         if each is None:
             raise SchemaError("column topic: is null, and there is no option topic")
         pairs = tuple((pair["key"], pair["value"]) for pair in listed) if listed else ()
-        yield Row(each, partition, key, value, pairs)
+        yield Row(each, partition, key, value, pairs, timestamp_ms)
+
+
+def _milliseconds(timestamps: Any) -> list[Any]:
+    whole: list[Any] = (
+        pc.cast(timestamps, pa.timestamp("ms", tz="UTC"), safe=False).cast(pa.int64()).to_pylist()
+    )
+    return whole

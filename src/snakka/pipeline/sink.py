@@ -92,7 +92,7 @@ class _Writer:
     def __init__(self, options: SinkOptions, schema: StructType, *, overwrite: bool) -> None:
         if overwrite:
             raise OptionError("a topic cannot be overwritten: write with mode append")
-        check_schema(schema, options.topic)
+        check_schema(schema, options.topic, include_timestamps=options.include_timestamps)
         self._options = options
         self._address = ClusterAddress(options.bootstrap_servers, options.client_settings)
 
@@ -110,7 +110,11 @@ class _Writer:
             rng=Random(),
         )
         for batch in batches:
-            for row in rows(batch, self._options.topic):
+            for row in rows(
+                batch,
+                self._options.topic,
+                include_timestamps=self._options.include_timestamps,
+            ):
                 full = encoder.add(row)
                 if full is not None:
                     sending.send(full)

@@ -11,7 +11,7 @@ from typing import Final
 
 from snakka.client.settings import ClientSettings
 from snakka.pipeline.errors import OptionError
-from snakka.pipeline.option_values import Given, one_of, positive, size_bytes
+from snakka.pipeline.option_values import Given, boolean, one_of, positive, size_bytes
 from snakka.pipeline.versions import Numbered, Transition, Version
 from snakka.protocol.records.compression import Compression
 
@@ -27,6 +27,7 @@ SINK_OPTIONS: Final = (
     "bootstrap.servers",
     "compression.type",
     "delivery.guarantee",
+    "includeTimestamps",
     "topic",
     "transaction.timeout.ms",
     "txnAppId",
@@ -45,6 +46,7 @@ class SinkOptions:
     compression: Compression
     batch_bytes: int
     transaction_timeout_ms: int
+    include_timestamps: bool
     application: tuple[str, Version] | None
 
 
@@ -64,6 +66,7 @@ def read_sink_options(options: Mapping[str, str]) -> SinkOptions:
         transaction_timeout_ms=given.read(
             "transaction.timeout.ms", positive, DEFAULT_TRANSACTION_TIMEOUT_MS
         ),
+        include_timestamps=given.read("includeTimestamps", boolean, False),
         application=_read_application(given),
     )
 

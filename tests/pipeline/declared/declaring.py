@@ -37,6 +37,7 @@ def declare(
         target=TableOptions("delta", str(directory / "table")),
         dead_letter_topic=make_topic(broker.bootstrap),
         checkpoint=str(directory / "checkpoint"),
+        directory=directory,
     )
     return replace(pipeline, **changes)
 

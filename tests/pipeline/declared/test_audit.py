@@ -2,11 +2,19 @@
 
 from pathlib import Path
 
+import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
 from snakka.client.records import TopicPartition
-from snakka.pipeline.declared.audit import DIFFERENT, DUPLICATE, MISSING, Finding, audit
+from snakka.pipeline.declared.audit import (
+    DIFFERENT,
+    DUPLICATE,
+    MISSING,
+    UNEXPECTED,
+    Finding,
+    audit,
+)
 from snakka.pipeline.declared.declaration import Pipeline
 from snakka.pipeline.offsets import OffsetRange
 from tests.compat.broker_process import BrokerProcess
@@ -49,14 +57,19 @@ def test_gaps_and_duplicates_are_named_and_what_has_no_row_is_no_gap(
     table.delete("_partition = 0 AND _offset IN (4, 5, 6, 12)")
     table.update(new_values={"name": "forged"}, predicate="_offset = 15")
     write_deltalake(str(tmp_path / "table"), copied, mode="append")
+    beyond = rows.slice(0, 1).set_column(
+        rows.schema.get_field_index("_offset"), "_offset", pa.array([500], pa.int64())
+    )
+    write_deltalake(str(tmp_path / "table"), beyond, mode="append")
     produce(broker.bootstrap, topic, orders(3, 30))  # not read yet: no gap
 
-    planted = [
+    expected = [
         finding(pipeline, MISSING, 0, 4, 7),
         finding(pipeline, DUPLICATE, 0, 7, 8),
         finding(pipeline, DUPLICATE, 0, 9, 10),
         finding(pipeline, MISSING, 0, 12, 13),
+        finding(pipeline, DIFFERENT, 0, 15, 16),
+        finding(pipeline, UNEXPECTED, beyond["_partition"][0].as_py(), 500, 501),
     ]
-    assert list(audit(spark, pipeline).findings) == planted
     found = audit(spark, pipeline, with_contents=True)
-    assert list(found.findings) == [*planted, finding(pipeline, DIFFERENT, 0, 15, 16)]
+    assert list(found.findings) == sorted(expected, key=lambda each: each.range)

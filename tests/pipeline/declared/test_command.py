@@ -67,7 +67,9 @@ def asked(*words: str) -> Any:
     return json.loads(ask(*words, "--json").stdout)
 
 
-def test_a_pipeline_runs_and_is_looked_at(spark: SparkSession, file: Path) -> None:
+def test_a_pipeline_runs_and_is_looked_at(
+    spark: SparkSession, broker: BrokerProcess, file: Path
+) -> None:
     before = asked("status", str(file))
     assert [(each["offset"], each["lag"]) for each in before] == [(None, 8), (None, 6)]
     assert "has not written anything yet" in ask("audit", str(file), code=2).stderr
@@ -78,19 +80,25 @@ def test_a_pipeline_runs_and_is_looked_at(spark: SparkSession, file: Path) -> No
 
     assert [each["lag"] for each in asked("status", str(file))] == [0, 0]
     assert "LAG" in ask("status", str(file)).stdout
-    found = asked("audit", str(file))
-    assert [each["rows"] for each in found["partitions"]] == [6, 6]
-    assert found["findings"] == []
     told = ask("audit", str(file)).stdout
     assert "12 rows, each record where it belongs, once" in told
     ran = ask("run", str(file), "--once")
     assert ran.stdout == ""  # nothing new
 
+    topic = before[0]["topic"]
+    again = make_topic(broker.bootstrap)
+    offsets = json.dumps({topic: {"0": 4, "1": 5}})
+    assert asked("replay", str(file), again, "--starting", offsets)["records"] == 5
+    assert asked("replay", str(file), again, "--rows", "--starting", offsets)["records"] == 3
+    assert "one of the sources" in ask("replay", str(file), topic, code=2).stderr
+
     assert asked("compact", str(file))["removed_files"] >= 0
     for upkeep in ("expire", "sweep"):
         assert asked(upkeep, str(file), "--older-than", "1h")["removed_files"] == 0
     assert "is not a duration" in ask("sweep", str(file), "--older-than", "x", code=2).stderr
-    assert asked("audit", str(file))["findings"] == []
+    found = asked("audit", str(file))
+    assert [each["rows"] for each in found["partitions"]] == [6, 6]
+    assert found["findings"] == []
 
 
 def test_ctrl_c_ends_a_run_cleanly(file: Path, tmp_path: Path) -> None:

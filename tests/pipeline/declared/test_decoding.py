@@ -179,7 +179,7 @@ def test_keys_are_decoded_too_and_a_schema_is_inferred_once(
     (topic,) = pipeline.topics
     decoding = Decoding("json", schema_file=file, infer_sample=10)
     source = Source((topic,), decoding, key=Decoding("json", "region STRING"))
-    rows = [Row(b'{"region": "eu"}', b'{"id": 1, "deep": {"x": [1.5]}}')]
+    rows = [Row(b'{"region": "eu"}', b'{"id": 1, "deep": {"x": [1.5]}}'), Row(None, b'{"id": 3}')]
     produce(broker.bootstrap, topic, rows)
     pipeline = replace(pipeline, sources=(source,), sql="SELECT *, _key.region FROM source")
     run(spark, pipeline)
@@ -187,7 +187,7 @@ def test_keys_are_decoded_too_and_a_schema_is_inferred_once(
     produce(broker.bootstrap, topic, [Row(b'{"region": "us"}', b'{"id": 2, "new": 1}')])
     run(spark, pipeline)
     found = table(spark, pipeline).orderBy("id").select("id", "region", "deep.x").collect()
-    assert [tuple(row) for row in found] == [(1, "eu", [1.5]), (2, "us", None)]
+    assert [tuple(row) for row in found] == [(1, "eu", [1.5]), (2, "us", None), (3, None, None)]
     assert "new" not in table(spark, pipeline).columns
 
 

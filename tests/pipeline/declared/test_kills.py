@@ -1,8 +1,8 @@
 """A pipeline whose driver, Python workers and broker are killed: each record is in the table once.
 
-SPARK_KILLS sets how often something is killed, SPARK_RECORDS how many records there are. Of the
-records every hundredth is malformed, and has to be a dead letter once. After half of the kills the
-checkpoint is deleted, too.
+SPARK_KILLS sets how often something is killed, SPARK_RECORDS how many records there are,
+SPARK_TABLES of which formats the tables are. Of the records every hundredth is malformed, and has
+to be a dead letter once. After half of the kills the checkpoint is deleted, too.
 """
 
 import json
@@ -26,7 +26,7 @@ RECORDS = int(os.environ.get("SPARK_RECORDS", "30000"))
 BATCHES = 2 * KILLS + 4
 PARTITIONS = 3
 MALFORMED_EVERY = 100
-FORMATS = ("delta",)
+FORMATS = os.environ.get("SPARK_TABLES", "delta").split(",")
 DECLARATION = """
 name = "killed"
 checkpoint = "checkpoint"

@@ -5,8 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as sf
+from pyspark.sql import SparkSession
 
 from snakka.pipeline.declared.declaration import Decoding, Source
 from snakka.pipeline.declared.running import Runner
@@ -23,15 +22,33 @@ from tests.pipeline.declared.declaring import (
 )
 from tests.pipeline.topics import Row, produce
 
+# Its function of strings runs in the tasks, which have to find the module.
+SHOUTING = """
+from pyspark.sql.functions import udf
+from pyspark.sql.types import StringType
 
-def shout(rows: DataFrame) -> DataFrame:
-    return rows.where("id % 2 = 0").withColumn("name", sf.upper("name"))
+@udf(StringType())
+def louder(text):
+    return as_loud_as_can_be(text)
+
+def as_loud_as_can_be(text):
+    return text.upper()
+
+def shout(rows):
+    return rows.where("id % 2 = 0").withColumn("name", louder("name"))
+"""
 
 
 def test_rows_are_transformed_and_checked_and_keep_their_coordinates(
     spark: SparkSession, broker: BrokerProcess, tmp_path: Path
 ) -> None:
-    pipeline = declare(broker, tmp_path, function=shout, checks={"small": "id < 8"})
+    (tmp_path / "shouting.py").write_text(SHOUTING)
+    pipeline = declare(
+        broker,
+        tmp_path,
+        function="shouting:shout",
+        checks={"small": "id < 8"},
+    )
     (topic,) = pipeline.topics
     produce(broker.bootstrap, topic, orders(10))
     (step,) = run(spark, pipeline)

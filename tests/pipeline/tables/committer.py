@@ -71,7 +71,11 @@ def main(format_name: str, location: str, end: str, size: str, mode: str = "") -
     while (begin := (log.find_offsets(PIPELINE) or {WHERE: 0})[WHERE]) < int(end):
         until = min(begin + int(size), int(end))
         next_step = step(begin, until)
-        files = write_here(numbers(begin, until), log.fit(SCHEMA, next_step).layout)
+        try:
+            shape = log.fit(SCHEMA, next_step)
+        except StaleCommitError:
+            continue  # nothing was written
+        files = write_here(numbers(begin, until), shape.layout)
         if mode == "die":
             os.kill(os.getpid(), signal.SIGKILL)
         try:

@@ -147,6 +147,26 @@ def test_properties(tmp_path: Path, spark: SparkSession) -> None:
         delta(tmp_path / "t", **{"delta.logRetentionDuration": "often"})
 
 
+def test_a_compaction_that_would_lose_rows_changes_nothing(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    table = delta(tmp_path / "t")
+    for at in range(2):
+        table.append(spark.range(at, at + 1, 1, 1), step(at, at + 1))
+    torn, whole = sorted((tmp_path / "t").glob("*.parquet"))
+    held = torn.read_bytes()
+    torn.write_bytes(held[: len(held) // 2])
+    spark.conf.set("spark.sql.files.ignoreCorruptFiles", "true")
+    try:
+        with pytest.raises(RuntimeError, match="Spark did not read all rows"):
+            table.compact(spark, 1 << 20)
+    finally:
+        spark.conf.unset("spark.sql.files.ignoreCorruptFiles")
+    torn.write_bytes(held)
+    assert sorted((tmp_path / "t").glob("*.parquet")) == [torn, whole]
+    assert sorted(each.id for each in table.read(spark).collect()) == [0, 1]
+
+
 def test_expiry_counts_from_when_a_file_was_removed(tmp_path: Path, spark: SparkSession) -> None:
     table = delta(tmp_path / "t")
     table.append(spark.range(0, 5, 1, 2), step(0, 5))

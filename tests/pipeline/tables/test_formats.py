@@ -87,16 +87,22 @@ def test_all_types_come_back_as_they_were(table: Table, spark: SparkSession) -> 
         "at": when,
         "words": ["a", None, ""],
         "counts": {"x": 1, "y": None},
+        "dotted.name": 1,
         "nested": {"id": 7, "inner": {"name": "n", "tags": [{"k": "v"}]}},
     }
     ddl = (
         "text STRING, raw BINARY, flag BOOLEAN, number INT, ratio DOUBLE, price DECIMAL(10,3),"
         " day DATE, at TIMESTAMP, words ARRAY<STRING>, counts MAP<STRING, INT>,"
+        " `dotted.name` INT,"
         " nested STRUCT<id: BIGINT, inner: STRUCT<name: STRING, tags: ARRAY<STRUCT<k: STRING>>>>"
     )
     rows = spark.createDataFrame([Row(**values), Row(**dict.fromkeys(values))], ddl)
     rows = rows.withColumn("local", F.col("at").cast("timestamp_ntz")).repartition(1)
-    table.append(rows, step(0, 2))
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        table.append(rows, step(0, 2))
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
     found = table.read(spark)
     assert found.schema == rows.schema
     assert sorted(map(str, found.collect())) == sorted(map(str, rows.collect()))
@@ -229,7 +235,7 @@ def test_new_columns_are_added_and_missing_ones_are_null(table: Table, spark: Sp
         "who STRUCT<age: INT, name: STRING>, tags ARRAY<STRUCT<k: INT>>, id INT",
         ((30, "b"), [(1,)], 2),
     )
-    append(2, "ID SMALLINT, tags ARRAY<STRUCT<k: INT, v: STRING>>", (3, [(2, "x")]))
+    append(2, "id SMALLINT, tags ARRAY<STRUCT<k: INT, v: STRING>>", (3, [(2, "x")]))
     found = table.read(spark)
     assert found.schema.simpleString() == (
         "struct<id:int,who:struct<name:string,age:int>,tags:array<struct<k:int,v:string>>>"
@@ -252,6 +258,7 @@ def test_rows_that_do_not_fit_are_refused_by_the_name_of_the_field(
         ("id INT, tags ARRAY<STRUCT<k: DATE>>", "tags.element.k"),
         ("id INT, gap INTERVAL DAY TO SECOND", "gap"),
         ("id INT, Id INT", "Id"),
+        ("who STRUCT<Name: STRING>", "who.Name"),
     ):
         with pytest.raises(SchemaError, match=f"^column {field}: "):
             table.append(spark.createDataFrame([], ddl), step(1, 2))
@@ -385,6 +392,15 @@ def test_a_table_that_is_not_there(table: Table, spark: SparkSession) -> None:
     ):
         with pytest.raises(FileNotFoundError, match=f"{table.options.location}: there is no table"):
             act()
+
+
+def test_a_table_is_not_made_among_files_of_others(
+    table: Table, spark: SparkSession, tmp_path: Path
+) -> None:
+    spark.range(3).write.parquet(table.options.location)
+    with pytest.raises(OptionError, match=f"has files that are of no {table.options.format} table"):
+        table.append(spark.range(3), step(0, 3))
+    assert spark.read.parquet(table.options.location).count() == 3
 
 
 @contextmanager

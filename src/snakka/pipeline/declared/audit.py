@@ -10,9 +10,10 @@ Not here: where rows are (target.py), telling it (cli/pipeline_audit.py).
 """
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
-from typing import Final
+from typing import Final, NamedTuple
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as sf
@@ -23,8 +24,9 @@ from snakka.pipeline.declared.declaration import Pipeline
 from snakka.pipeline.declared.decoding import OFFSET, PARTITION, PLACE, TOPIC
 from snakka.pipeline.declared.headers import header
 from snakka.pipeline.declared.logs import SourceLogs
+from snakka.pipeline.declared.places import is_of, places_of
 from snakka.pipeline.declared.planning import Plan, plan, read_topics
-from snakka.pipeline.declared.target import places_of, target_of
+from snakka.pipeline.declared.targets import target_of
 from snakka.pipeline.errors import OptionError
 from snakka.pipeline.offsets import OffsetRange, Offsets, to_json
 
@@ -47,6 +49,13 @@ DIFFERENT: Final = "different"
 MISSING_LETTER: Final = "no dead letter"
 DUPLICATE_LETTER: Final = "duplicate dead letter"
 UNEXPECTED_LETTER: Final = "unexpected dead letter"
+
+
+class _Span(NamedTuple):
+    """What is audited of a partition, and where its log ends: no row can be from beyond that."""
+
+    range: OffsetRange
+    log_end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +89,20 @@ def audit(spark: SparkSession, pipeline: Pipeline, *, with_contents: bool = Fals
     if not pipeline.has_coordinates:
         raise OptionError("coordinates=false: rows without coordinates cannot be audited")
     made, target = plan(spark, pipeline), target_of(pipeline)
+    # The pipeline may be at work: rows are looked at after the offsets, and the logs after both.
     offsets = target.find_offsets()
     if offsets is None:
         raise OptionError(f"{pipeline.name} has not written anything yet")
     rows = target.rows(spark)
-    ranges = _ranges(pipeline, offsets, rows)
-    compared = _compared(spark, made, ranges, rows, with_contents=with_contents).persist()
+    spans = _spans(pipeline, offsets, rows)
+    compared = _compared(spark, made, spans, rows, with_contents=with_contents).persist()
     try:
-        return Audit(_counted(compared, ranges), _findings(compared))
+        return Audit(_counted(compared, spans), _findings(compared))
     finally:
         compared.unpersist()
 
 
-def _ranges(pipeline: Pipeline, offsets: Offsets, rows: DataFrame) -> list[OffsetRange]:
+def _spans(pipeline: Pipeline, offsets: Offsets, rows: DataFrame) -> list[_Span]:
     """What of the sources is both in the target and still in the logs."""
     logs = SourceLogs(pipeline)
     state = logs.state()
@@ -100,7 +110,7 @@ def _ranges(pipeline: Pipeline, offsets: Offsets, rows: DataFrame) -> list[Offse
         declared = logs.find_start()
     except OptionError:  # partitions have come that are not named there: they are read whole
         declared = {}
-    ranges = []
+    spans = []
     for where, end in sorted(offsets.items()):
         if where not in state.first:
             continue  # of a topic that is not read any more
@@ -109,12 +119,12 @@ def _ranges(pipeline: Pipeline, offsets: Offsets, rows: DataFrame) -> list[Offse
         if start >= end:  # it was the latest offset when the pipeline began
             start = _smallest(rows, where, end)
         start = max(first, start)
-        ranges.append(OffsetRange(where, start, max(start, min(end, last))))
-    return ranges
+        spans.append(_Span(OffsetRange(where, start, max(start, min(end, last))), last))
+    return spans
 
 
 def _smallest(rows: DataFrame, where: TopicPartition, otherwise: int) -> int:
-    of_partition = rows.where(_is_of(where)).agg(sf.min(OFFSET)).head()
+    of_partition = rows.where(is_of(where)).agg(sf.min(OFFSET)).head()
     assert of_partition is not None
     return otherwise if of_partition[0] is None else int(of_partition[0])
 
@@ -122,13 +132,13 @@ def _smallest(rows: DataFrame, where: TopicPartition, otherwise: int) -> int:
 def _compared(
     spark: SparkSession,
     made: Plan,
-    ranges: list[OffsetRange],
+    spans: list[_Span],
     rows: DataFrame,
     *,
     with_contents: bool,
 ) -> DataFrame:
     """A row for each offset that something is known of, with the verdict."""
-    records = _records(spark, made, ranges)
+    records = _records(spark, made, [each.range for each in spans])
     shaped = made.shape(made.decode(records))
     contents = _contents(shaped.kept, rows) if with_contents else sf.lit(0)
     parts = [
@@ -149,7 +159,7 @@ def _compared(
         each: sf.coalesce(sf.col(each) if each in joined.columns else sf.lit(None), sf.lit(0))
         for each in _COUNTS
     }
-    return joined.withColumns(known).where(_within(ranges)).withColumn(_VERDICT, _verdict(ranges))
+    return joined.withColumns(known).where(_within(spans)).withColumn(_VERDICT, _verdict(spans))
 
 
 def _records(spark: SparkSession, made: Plan, ranges: list[OffsetRange]) -> DataFrame:
@@ -191,28 +201,28 @@ def _contents(kept: DataFrame, rows: DataFrame) -> Column:
     return sf.xxhash64(*both)
 
 
-def _within(ranges: list[OffsetRange]) -> Column:
-    """Offsets from where the audit begins; those that are beyond the end are not to be there."""
-    return reduce(
-        lambda one, other: one | other,
-        (_is_of(each.where) & (sf.col(OFFSET) >= each.start) for each in ranges),
-        sf.lit(False),
+def _within(spans: list[_Span]) -> Column:
+    """What the audit is about. Rows that came since are left out, and impossible ones are not."""
+    offset = sf.col(OFFSET)
+    return _any_of(
+        is_of(each.range.where)
+        & (offset >= each.range.start)
+        & ((offset < each.range.end) | (offset >= each.log_end))
+        for each in spans
     )
 
 
-def _is_of(where: TopicPartition) -> Column:
-    return (sf.col(TOPIC) == where.topic) & (sf.col(PARTITION) == where.partition)
+def _any_of(conditions: Iterable[Column]) -> Column:
+    return reduce(lambda one, other: one | other, conditions, sf.lit(False))
 
 
-def _verdict(ranges: list[OffsetRange]) -> Column:
+def _verdict(spans: list[_Span]) -> Column:
     """What is wrong with an offset, or null."""
     expected, found = sf.col(_EXPECTED), sf.col(_FOUND)
     rejected, letters = sf.col(_REJECTED), sf.col(_LETTERS)
     is_there = sf.col(_RECORD) == 1
-    is_beyond = reduce(
-        lambda one, other: one | other,
-        (_is_of(each.where) & (sf.col(OFFSET) >= each.end) for each in ranges),
-        sf.lit(False),
+    is_beyond = _any_of(
+        is_of(each.range.where) & (sf.col(OFFSET) >= each.log_end) for each in spans
     )
     return (
         sf.when(is_there & (found < expected), sf.lit(MISSING))
@@ -225,7 +235,7 @@ def _verdict(ranges: list[OffsetRange]) -> Column:
     )
 
 
-def _counted(compared: DataFrame, ranges: list[OffsetRange]) -> tuple[PartitionAudit, ...]:
+def _counted(compared: DataFrame, spans: list[_Span]) -> tuple[PartitionAudit, ...]:
     place_hash = sf.xxhash64(*PLACE).cast("decimal(38,0)") * sf.col(_FOUND)
     counts = compared.groupBy(TOPIC, PARTITION).agg(
         *(sf.sum(each).alias(each) for each in (_RECORD, _FOUND, _REJECTED)),
@@ -242,7 +252,7 @@ def _counted(compared: DataFrame, ranges: list[OffsetRange]) -> tuple[PartitionA
         )
         if each.where in rows
         else PartitionAudit(each, 0, 0, 0, 0)
-        for each in ranges
+        for each in (span.range for span in spans)
     )
 
 

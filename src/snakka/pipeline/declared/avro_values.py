@@ -90,7 +90,8 @@ def read_avro_format(file: Path, framing: str) -> AvroFormat:
     try:
         parse_schema(json.loads(text))
         form = AvroFormat(text, framing)
-        assert form.schema
+        if not form.schema.fields:
+            raise SchemaError("the record has no field")
     except (ValueError, SchemaParseException) as error:
         raise SchemaError(f"{file}: {error}") from None
     return form

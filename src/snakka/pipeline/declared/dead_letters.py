@@ -26,6 +26,7 @@ from snakka.pipeline.declared.decoding import (
     TOPIC,
 )
 from snakka.pipeline.declared.headers import with_headers
+from snakka.pipeline.declared.places import is_of
 from snakka.pipeline.errors import RejectedRecordError
 from snakka.pipeline.offsets import Offsets
 from snakka.pipeline.tables.table import Step
@@ -49,7 +50,7 @@ class DeadLetters:
         """Adds what is not there yet; how many records of the step are rejected in all."""
         count = rejected.count()
         if count:
-            known = self._application.find_offsets()
+            known = self._application.take_over()
             covered = known or {}
             fresh = _is_new(
                 rejected, {p: to for p, to in covered.items() if to > step.begin.get(p, 0)}
@@ -91,6 +92,5 @@ def letters_of(rejected: DataFrame, pipeline: str) -> DataFrame:
 def _is_new(rejected: DataFrame, covered: Offsets) -> DataFrame:
     """The rejected records without those from before these offsets."""
     for where, end in covered.items():
-        is_of_partition = (sf.col(TOPIC) == where.topic) & (sf.col(PARTITION) == where.partition)
-        rejected = rejected.where(~(is_of_partition & (sf.col(OFFSET) < end)))
+        rejected = rejected.where(~(is_of(where) & (sf.col(OFFSET) < end)))
     return rejected

@@ -68,6 +68,14 @@ class TopicOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class MirrorOptions:
+    """Topics of the same names on another cluster, and the groups that are to follow."""
+
+    options: Mapping[str, str]
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Pipeline:
     """A declared pipeline.
 
@@ -80,7 +88,7 @@ class Pipeline:
     name: str
     options: Mapping[str, str]
     sources: tuple[Source, ...]
-    target: TableOptions | TopicOptions
+    target: TableOptions | TopicOptions | MirrorOptions
     sql: str = ""
     function: str | Transform | None = None
     checks: Mapping[str, str] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from snakka.pipeline.declared.declaration import (
     FRAMINGS,
     PLAIN,
     Decoding,
+    MirrorOptions,
     Pipeline,
     Source,
     TopicOptions,
@@ -109,17 +110,21 @@ def _transformation(top: Section) -> tuple[str, str | None]:
     return sql, function
 
 
-def _target(top: Section, directory: Path) -> TableOptions | TopicOptions:
-    table, topic = top.section("table"), top.section("topic")
-    if (table is None) == (topic is None):
-        top.complain("table", "one of [table] and [topic] must be given, and only one")
+def _target(top: Section, directory: Path) -> TableOptions | TopicOptions | MirrorOptions:
+    table, topic, mirror = (top.section(each) for each in ("table", "topic", "mirror"))
+    if sum(each is not None for each in (table, topic, mirror)) != 1:
+        top.complain("table", "one of [table], [topic] and [mirror] must be given, and only one")
     if table is not None:
         return _table(table, directory)
-    if topic is None:
-        return _NOWHERE
-    options = TopicOptions(topic.text("name"), topic.mapping("options"))
-    topic.close()
-    return options
+    if topic is not None:
+        options = TopicOptions(topic.text("name"), topic.mapping("options"))
+        topic.close()
+        return options
+    if mirror is not None:
+        mirrored = MirrorOptions(mirror.mapping("options"), mirror.texts("groups"))
+        mirror.close()
+        return mirrored
+    return _NOWHERE
 
 
 def _table(section: Section, directory: Path) -> TableOptions:

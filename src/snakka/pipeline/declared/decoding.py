@@ -65,7 +65,8 @@ class SourceDecoder:
         reasons = [_told(_VALUE, "value")]
         if self.key is not None:
             decoded = self.key(decoded, "key", KEY)
-            reasons.append(_told(KEY, "key"))
+            # Records without keys are common, and no fault.
+            reasons.append(sf.when(sf.col("key").isNotNull(), _told(KEY, "key")))
         keys = [] if self.key is None else [sf.col(KEY)["value"].alias(KEY)]
         return decoded.select(
             *COORDINATES, *keys, *self._columns(), RECORD, sf.coalesce(*reasons).alias(REASON)

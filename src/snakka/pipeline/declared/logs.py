@@ -17,6 +17,7 @@ from snakka.pipeline.source_planner import LogState, SourcePlanner
 
 _LOG: Final = logging.getLogger(__name__)
 
+_OF_GROUPS: Final = ("group.id", "groupidprefix")
 GROUP_PREFIX: Final = "snakka-"
 
 
@@ -32,7 +33,7 @@ class SourceLogs:
     def reading_options(self) -> dict[str, str]:
         """For a stream, which need not commit for a group: this does."""
         named = self._pipeline.options.items()
-        return {name: text for name, text in named if name not in ("group.id", "groupIdPrefix")}
+        return {name: text for name, text in named if not name.lower().endswith(_OF_GROUPS)}
 
     def state(self) -> LogState:
         """The first and last offsets of all partitions."""

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from pyspark.errors import AnalysisException, ParseException
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from snakka.config.problems import ConfigurationError
 from snakka.pipeline.columns import ddl
-from snakka.pipeline.declared.declaration import Pipeline, Transform
+from snakka.pipeline.declared.declaration import MirrorOptions, Pipeline, Transform
 from snakka.pipeline.declared.decoding import (
     COORDINATES,
     PLACE,
@@ -56,8 +56,10 @@ class Plan:
 
     def shape(self, decoded: DataFrame) -> Shaped:
         """Transforms and checks what was decoded."""
-        rows = decoded.where(f"{REASON} IS NULL").drop(REASON, RECORD)
-        rows = rows.transform(self.transformation)
+        rows = decoded.where(f"{REASON} IS NULL").drop(REASON)
+        if isinstance(self.pipeline.target, MirrorOptions):
+            return Shaped(rows, None)  # records as they are
+        rows = rows.drop(RECORD).transform(self.transformation)
         if not self.may_reject:
             return Shaped(rows, None)
         rejected = decoded.where(f"{REASON} IS NOT NULL").select(*_REJECTED)
@@ -78,7 +80,7 @@ def plan(spark: SparkSession, pipeline: Pipeline) -> Plan:
         raise ConfigurationError(problems)
     _infer_schemas(spark, pipeline)
     decoders = [make_decoder(each, spark) for each in pipeline.sources]
-    made = Plan(pipeline, decoders, make_transformation(pipeline))
+    made = Plan(pipeline, decoders, make_transformation(pipeline, spark))
     _try_out(spark, made)
     return made
 
@@ -91,8 +93,8 @@ def _try_out(spark: SparkSession, made: Plan) -> None:
         rows = decoded.drop(REASON, RECORD).transform(made.transformation)
         columns = rows.columns
         if made.pipeline.checks:
-            assert with_reason(rows, made.pipeline.checks).columns
-    except (AnalysisException, ParseException) as error:
+            with_reason(rows, made.pipeline.checks)
+    except PySparkException as error:
         raise OptionError(_first_line(error)) from None
     if made.pipeline.has_coordinates:
         check_coordinates(rows)

@@ -12,7 +12,9 @@ from snakka.pipeline.declared.declaration import (
     AVRO,
     JSON,
     PROTOBUF,
+    RAW,
     Decoding,
+    MirrorOptions,
     Pipeline,
     Source,
     TopicOptions,
@@ -23,6 +25,7 @@ from snakka.pipeline.option_values import client_options
 from snakka.pipeline.options import SOURCE_OPTIONS, read_source_options
 from snakka.pipeline.sink_options import read_sink_options
 from snakka.pipeline.tables.opening import table_for
+from snakka.pipeline.tables.table import TableOptions
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,100}")
 # What the declaration says elsewhere, or what would make rows incomplete.
@@ -79,22 +82,40 @@ def _of_options(pipeline: Pipeline) -> Iterator[Problem]:
 
 def _of_target(pipeline: Pipeline) -> Iterator[Problem]:
     target = pipeline.target
-    if not isinstance(target, TopicOptions):
-        try:
-            table_for(target)
-        except OptionError as error:
-            yield Problem(str(error), name="table")
-        return
-    if not target.topic:
-        yield Problem("it must be given", name="topic.name")
-    if target.topic in pipeline.topics and "bootstrap.servers" not in target.options:
-        yield Problem("it is one of the sources", name="topic.name", value=target.topic)
-    yield from _refused("topic.options", target.options, _OF_THE_SINK)
-    for name, value in target.options.items():
+    match target:
+        case TableOptions():
+            try:
+                table_for(target)
+            except OptionError as error:
+                yield Problem(str(error), name="table")
+        case TopicOptions():
+            if not target.topic:
+                yield Problem("it must be given", name="topic.name")
+            if target.topic in pipeline.topics and "bootstrap.servers" not in target.options:
+                yield Problem("it is one of the sources", name="topic.name", value=target.topic)
+            yield from _of_sink_options("topic.options", target.options)
+        case MirrorOptions():
+            yield from _of_mirror(pipeline, target)
+
+
+def _of_mirror(pipeline: Pipeline, mirror: MirrorOptions) -> Iterator[Problem]:
+    if "bootstrap.servers" not in client_options(mirror.options):
+        yield Problem("it must be given", name="mirror.options.bootstrap.servers")
+    is_raw = all(each.value.format == RAW and each.key is None for each in pipeline.sources)
+    if not is_raw or pipeline.sql or pipeline.function or pipeline.checks:
+        yield Problem(
+            "records are mirrored as they are: without formats, transform and checks", name="mirror"
+        )
+    yield from _of_sink_options("mirror.options", mirror.options)
+
+
+def _of_sink_options(where: str, options: Mapping[str, str]) -> Iterator[Problem]:
+    yield from _refused(where, options, _OF_THE_SINK)
+    for name, value in options.items():
         try:
             read_sink_options({"bootstrap.servers": "any", name: value})
         except OptionError as error:
-            yield Problem(str(error), name=f"topic.options.{name}", value=value)
+            yield Problem(str(error), name=f"{where}.{name}", value=value)
 
 
 def _refused(where: str, options: Mapping[str, str], refused: tuple[str, ...]) -> Iterator[Problem]:

@@ -102,7 +102,8 @@ def read_protobuf_format(file: Path, message: str, framing: str) -> ProtobufForm
     ]
     form = ProtobufFormat(data, message, framing)
     try:
-        assert form.schema
+        if not form.schema.fields:
+            raise SchemaError(f"{file}: {message} has no field")
     except KeyError:
         raise SchemaError(f"{file}: has no message {message}{nearest(message, names)}") from None
     except TypeError as error:

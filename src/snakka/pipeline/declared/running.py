@@ -4,7 +4,7 @@ The source's offsets are part of the target's commit. Spark's checkpoint is used
 with them (checkpoint.py); a micro-batch that is in the target already, since a crash came between
 the target's commit and the checkpoint's, is passed over.
 
-Not here: what becomes of records (planning.py), telling of progress (cli/pipeline.py).
+Not here: what becomes of records (planning.py), telling of progress (cli/pipeline_run.py).
 """
 
 import json
@@ -19,13 +19,13 @@ from typing import Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from snakka.pipeline.declared.applications import Application
+from snakka.pipeline.declared.applications import APPLICATION_PREFIX, Application
 from snakka.pipeline.declared.checkpoint import Checkpoint, holds
 from snakka.pipeline.declared.dead_letters import DeadLetters, Halt, Rejects
 from snakka.pipeline.declared.declaration import Pipeline
 from snakka.pipeline.declared.logs import SourceLogs
 from snakka.pipeline.declared.planning import Plan, plan
-from snakka.pipeline.declared.target import APPLICATION_PREFIX, target_of
+from snakka.pipeline.declared.targets import target_of
 from snakka.pipeline.offsets import Offsets, to_json
 from snakka.pipeline.option_values import client_options
 from snakka.pipeline.tables.table import Step
@@ -44,6 +44,10 @@ class StepDone:
     version: int | None
     lag: int | None  # offsets that are left to read
     duration_s: float
+
+
+class StoppedError(Exception):
+    """The pipeline was told to end before this micro-batch began."""
 
 
 def _nobody(_: StepDone) -> None:
@@ -67,6 +71,7 @@ class Runner:
         self._target = target_of(pipeline)
         self._rejects = rejects_of(pipeline)
         self._working = threading.Lock()
+        self._is_stopped = False
         self._scratch: str | None = None
         self._query: StreamingQuery
         self._checkpoint: Checkpoint
@@ -77,7 +82,7 @@ class Runner:
 
     def start(self, *, is_once: bool = False) -> StreamingQuery:
         """Begins to read; with `is_once` the query ends when all that is there now is read."""
-        self._found = self._target.find_offsets()
+        self._found = self._target.take_over()
         self._position = self._logs.find_start() if self._found is None else self._found
         self._checkpoint = self._open_checkpoint()
         writer = self._read().writeStream.foreachBatch(self._process)
@@ -93,6 +98,7 @@ class Runner:
     def stop(self) -> None:
         """Ends the query, between two micro-batches if they do not take long."""
         is_between = self._working.acquire(timeout=STOP_PATIENCE_S)
+        self._is_stopped = True
         try:
             self._query.stop()
         finally:
@@ -140,6 +146,8 @@ class Runner:
 
     def _process(self, records: DataFrame, batch_id: int) -> None:
         with self._working:
+            if self._is_stopped:  # a micro-batch that has waited for the lock: it is not to begin
+                raise StoppedError
             try:
                 self._add(records, batch_id)
             except Exception as error:
@@ -153,6 +161,8 @@ class Runner:
             self._position = end  # it was added before a crash, or is empty
             return
         step = Step(self._pipeline.name, self._position, end)
+        if len(self._pipeline.sources) > 1:
+            records = records.persist()  # each source picks its own
         decoded = self._plan.decode(records)
         if self._plan.may_reject:
             decoded = decoded.persist()  # it is gone through more than once
@@ -163,6 +173,7 @@ class Runner:
             written = self._target.append(shaped.kept, step)
         finally:
             decoded.unpersist()
+            records.unpersist()
         self._found = self._position = end
         self._logs.commit(end)
         self._tell(

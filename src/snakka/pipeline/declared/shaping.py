@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from snakka.config.problems import nearest
@@ -21,10 +21,10 @@ from snakka.pipeline.errors import OptionError, SchemaError
 VIEW: Final = "source"
 
 
-def make_transformation(pipeline: Pipeline) -> Transform:
+def make_transformation(pipeline: Pipeline, spark: SparkSession) -> Transform:
     """The function that the pipeline declares; OptionError where there is none of that name."""
     if isinstance(pipeline.function, str):
-        return _find_function(pipeline.function, pipeline.directory)
+        return _find_function(pipeline.function, pipeline.directory, spark)
     if pipeline.function is not None:
         return pipeline.function
     if pipeline.sql:
@@ -61,7 +61,7 @@ def _select(rows: DataFrame, sql: str) -> DataFrame:
     return rows.sparkSession.sql(sql)
 
 
-def _find_function(name: str, directory: Path) -> Transform:
+def _find_function(name: str, directory: Path, spark: SparkSession) -> Transform:
     module_name, _, function_name = name.partition(":")
     place = str(directory.absolute())
     if place not in sys.path:
@@ -70,6 +70,9 @@ def _find_function(name: str, directory: Path) -> Transform:
         module = import_module(module_name)
     except ImportError as error:
         raise OptionError(f"transform.function={name}: {error}") from None
+    file = Path(module.__file__ or "")
+    if file.parent == directory.absolute():
+        spark.sparkContext.addPyFile(str(file))  # its own functions of rows run in the tasks
     function = getattr(module, function_name, None)
     if not callable(function):
         known = [each for each in vars(module) if callable(getattr(module, each))]

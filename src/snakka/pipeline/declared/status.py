@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from snakka.client.records import TopicPartition
 from snakka.pipeline.declared.declaration import Pipeline
 from snakka.pipeline.declared.logs import SourceLogs
-from snakka.pipeline.declared.target import target_of
+from snakka.pipeline.declared.targets import target_of
 
 
 @dataclass(frozen=True, slots=True)

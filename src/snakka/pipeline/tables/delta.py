@@ -81,6 +81,8 @@ class DeltaLog:
     def fit(self, rows: StructType, step: Step) -> Shape:
         while True:
             table = self._find()
+            if table is not None:
+                check_step(_stored(table, step.pipeline), step, self._location)
             before = StructType([]) if table is None else _schema(table)
             schema = evolve(before, rows, widens=False)
             check_partitioning(schema, self._options.partition_by)

@@ -7,21 +7,22 @@ nobody knows (sweep). Whoever commits second looks at the offsets again: that is
 Not here: the logs (delta.py, iceberg.py, parquet.py).
 """
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from pathlib import Path
 from typing import Final, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from snakka.pipeline.errors import StaleCommitError
+from snakka.pipeline.errors import OptionError, StaleCommitError
 from snakka.pipeline.offsets import Offsets
 from snakka.pipeline.tables.files import delete, find_older
 from snakka.pipeline.tables.packing import Sized, pack
-from snakka.pipeline.tables.progress import check_step
 from snakka.pipeline.tables.table import Added, Step, Swept, TableOptions
-from snakka.pipeline.tables.writing import DataFile, Layout, discard, write_files
+from snakka.pipeline.tables.writing import DataFile, Layout, write_files
 
 # A compaction commits this many new files at once: what is killed later on is not lost.
 BINS_PER_COMMIT: Final = 64
@@ -52,7 +53,11 @@ class TableLog(Protocol):
         """The last version; None where there is no table yet."""
 
     def fit(self, rows: StructType, step: Step) -> Shape:
-        """Makes the table, or adds to it, so that it can hold a step; it holds none of it yet."""
+        """Makes the table, or adds to it, so that it can hold a step; it holds none of it yet.
+
+        A step that is stale already raises StaleCommitError before anything is done for it; what
+        counts is that add() looks again.
+        """
 
     def add(self, files: Sequence[DataFile], step: Step) -> int:
         """Commits files and offsets as one version, or raises StaleCommitError."""
@@ -75,6 +80,7 @@ class FileTable:
     def __init__(self, options: TableOptions, log: TableLog) -> None:
         self._options = options
         self._log = log
+        self._is_checked = False
 
     @property
     def options(self) -> TableOptions:
@@ -84,14 +90,13 @@ class FileTable:
         return self._log.find_offsets(pipeline)
 
     def append(self, rows: DataFrame, step: Step) -> Added:
-        # Before the work is done; what counts is the check in the commit.
-        check_step(self._log.find_offsets(step.pipeline), step, self._options.location)
+        self._check_location()
         shape = self._log.fit(rows.schema, step)
         files = write_files(rows.to(shape.schema), shape.layout)
         try:
             number = self._log.add(files, step)
         except StaleCommitError:
-            discard(files, shape.layout.directory)
+            _discard(files, shape)
             raise
         return Added(
             number,
@@ -123,6 +128,18 @@ class FileTable:
         known = self._log.known_files()
         return delete(each for each in found if str(each) not in known)
 
+    def _check_location(self) -> None:
+        """A table is not made among files of something else: they would be swept one day."""
+        location = self._options.location
+        # In this order: who makes the table meanwhile does so before its files.
+        has_files = not self._is_checked and any(Path(location).rglob("*.parquet"))
+        if has_files and self._log.find_version() is None:
+            raise OptionError(
+                f"table location {location} has files that are of no {self._options.format}"
+                " table: choose another directory"
+            )
+        self._is_checked = True
+
     def _get_version(self) -> Version:
         version = self._log.find_version()
         if version is None:
@@ -131,7 +148,6 @@ class FileTable:
 
     def _rewrite(self, spark: SparkSession, shape: Shape, bins: Sequence[Sequence[Sized]]) -> Swept:
         """Writes a file for each bin, and puts them in the place of the small ones."""
-        directory = shape.layout.directory
         old = [each for files in bins for each in files]
         # Each bin is a partition of Spark's own, so that one task writes one file of it.
         rows = reduce(
@@ -139,14 +155,13 @@ class FileTable:
         )
         new = write_files(rows, shape.layout)
         if sum(each.row_count for each in new) != sum(each.row_count or 0 for each in old):
-            discard(new, directory)
+            _discard(new, shape)
             raise RuntimeError(
                 f"{self._options.location}: Spark did not read all rows of the files to be put"
-                " together (see spark.sql.files.ignoreMissingFiles and ignoreCorruptFiles);"
-                " nothing was changed"
+                " together (see spark.sql.files.ignoreCorruptFiles); nothing was changed"
             )
         if not self._log.replace(old, new):
-            discard(new, directory)
+            _discard(new, shape)
             return Swept(0, 0, 0)
         return Swept(len(old), len(new), sum(each.size_bytes for each in old))
 
@@ -156,7 +171,12 @@ def read_files(spark: SparkSession, files: Sequence[Sized], shape: Shape) -> Dat
     if not files:
         return spark.createDataFrame([], shape.schema)
     reader = spark.read.schema(shape.schema).option("basePath", shape.layout.directory)
-    return reader.parquet(*(each.path for each in files)).select(*shape.schema.fieldNames())
+    return reader.parquet(*(each.path for each in files)).to(shape.schema)
+
+
+def _discard(files: Iterable[DataFile], shape: Shape) -> None:
+    """Deletes what was written in vain."""
+    delete(os.path.join(shape.layout.directory, each.path) for each in files)
 
 
 def _sum(one: Swept, other: Swept) -> Swept:

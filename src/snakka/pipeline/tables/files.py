@@ -1,4 +1,4 @@
-"""Files on disk that no version of a table has any more: found by age, and deleted.
+"""Files on disk that no version of a table has: found by age, and deleted.
 
 Not here: which files a version has (delta.py, iceberg.py, parquet.py).
 """
@@ -12,8 +12,16 @@ from snakka.pipeline.tables.table import Swept
 
 def find_older(directory: str, patterns: Iterable[str], older_than_ms: int) -> list[Path]:
     """The files below a directory that were last written before a moment."""
-    found = (each for pattern in patterns for each in Path(directory).glob(pattern))
-    return [each for each in found if each.stat().st_mtime_ns < older_than_ms * 1_000_000]
+    found = []
+    for pattern in patterns:
+        for each in Path(directory).glob(pattern):
+            try:
+                is_older = each.stat().st_mtime_ns < older_than_ms * 1_000_000
+            except FileNotFoundError:
+                continue  # somebody else was faster
+            if is_older:
+                found.append(each)
+    return found
 
 
 def delete(paths: Iterable[str | Path]) -> Swept:

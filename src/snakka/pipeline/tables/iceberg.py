@@ -96,12 +96,14 @@ class IcebergLog:
     def fit(self, rows: StructType, step: Step) -> Shape:
         while True:
             table = self._find()
+            if table is not None:
+                check_step(_stored(table, step.pipeline), step, self._location)
             before = StructType([]) if table is None else _schema(table)
             schema = evolve(before, rows, widens=True)
             check_partitioning(schema, self._options.partition_by)
             if table is None:
                 self._create(schema)
-            elif to_arrow(schema) == to_arrow(before):
+            elif schema == before:
                 return self._shape(table)
             else:
                 transaction = table.transaction()

@@ -91,6 +91,8 @@ class ParquetLog:
     def fit(self, rows: StructType, step: Step) -> Shape:
         while True:
             state = self._find()
+            if state is not None:
+                check_step(_stored(state, step.pipeline), step, self._options.location)
             before = StructType([]) if state is None else state.schema
             schema = evolve(before, rows, widens=True)
             check_partitioning(schema, self._options.partition_by)

@@ -107,14 +107,14 @@ def _arrow_type(spark_type: T.DataType, path: str) -> pa.DataType:
 def _merge_fields(
     table: Iterable[T.StructField], rows: Iterable[T.StructField], prefix: str, widens: bool
 ) -> list[T.StructField]:
-    """Names are the same without regard to case, as they are to Spark; the table's way stays."""
     coming = _by_name(rows, prefix)
     merged = []
     for each in table:
-        other = coming.pop(each.name.lower(), None)
+        other = coming.pop(each.name.lower(), each)
         path = prefix + each.name
-        data_type = _merge(each.dataType, other.dataType, path, widens) if other else each.dataType
-        merged.append(T.StructField(each.name, data_type))
+        if other.name != each.name:
+            raise SchemaError(f"column {prefix}{other.name}: the table has it as {path}")
+        merged.append(T.StructField(each.name, _merge(each.dataType, other.dataType, path, widens)))
     added = [
         T.StructField(each.name, _new(each.dataType, prefix + each.name))
         for each in coming.values()
@@ -123,6 +123,7 @@ def _merge_fields(
 
 
 def _by_name(fields: Iterable[T.StructField], prefix: str) -> dict[str, T.StructField]:
+    """By names that differ by more than case: to Spark, most often, others are the same."""
     by_name: dict[str, T.StructField] = {}
     for each in fields:
         if by_name.setdefault(each.name.lower(), each) is not each:

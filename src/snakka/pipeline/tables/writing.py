@@ -5,6 +5,7 @@ killed leaves files that belong to no version of the table, and never changes on
 the driver learns of a file is its footer, from which each format takes the statistics it keeps.
 
 A row group is gathered in memory before it is written: batches of Arrow are far too small for one.
+
 Not here: the commit that makes files part of a table (delta.py, iceberg.py, parquet.py).
 """
 
@@ -82,7 +83,9 @@ class DataFile:
 
 def write_files(rows: DataFrame, layout: Layout) -> list[DataFile]:
     """Writes rows that have the columns of the layout's schema, in its order."""
-    reports = rows.mapInArrow(partial(write_task, layout), _DDL).collect()
+    # By numbers: mapInArrow takes a dot in the name of a column for the field of a struct.
+    numbered = rows.toDF(*map(str, range(len(layout.schema))))
+    reports = numbered.mapInArrow(partial(write_task, layout), _DDL).collect()
     return [read_report(each.asDict()) for each in reports]
 
 
@@ -97,18 +100,13 @@ def read_report(report: Mapping[str, Any]) -> DataFile:
     )
 
 
-def discard(files: Iterable[DataFile], directory: str) -> None:
-    """Deletes files that were written in vain."""
-    for each in files:
-        os.unlink(os.path.join(directory, each.path))
-
-
 def write_task(layout: Layout, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Writes the rows of one task, and reports its files."""
     writer = _TaskWriter(layout)
     for batch in batches:
         if batch.num_rows:
-            writer.add(pa.Table.from_batches([batch]).cast(layout.schema))
+            table = pa.Table.from_batches([batch]).rename_columns(layout.schema.names)
+            writer.add(table.cast(layout.schema))
     yield pa.RecordBatch.from_pylist(writer.finish(), schema=_SCHEMA)
 
 
