@@ -2,9 +2,11 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable
+import sys
+from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from snakka.node.chores import Chores
@@ -122,3 +124,63 @@ def test_sealed_segments_are_flushed_and_checkpointed(tmp_path: Path) -> None:
             await eventually(lambda: checkpoint.exists() and "t 0 1" in checkpoint.read_text())
 
     asyncio.run(scenario())
+
+
+def create_all(
+    directories: LogDirectories, names: Iterable[TopicPartition], config: LogConfig
+) -> list[Log]:
+    return [directories.create(each, TOPIC_ID, config, now_ms=NOW_MS) for each in names]
+
+
+def test_logs_come_and_go_beside_the_chores(tmp_path: Path) -> None:
+    """Partitions are made and deleted by a thread, at any moment of a chore; nothing has failed."""
+    failures: list[str] = []
+
+    async def scenario() -> None:
+        disk, clock = LocalDisk(), Clock()
+        config = LogConfig(segment_bytes=100, retention_bytes=1, is_compacted=True)
+        directory = LogDirectory.open(
+            OpenFiles(disk),
+            str(tmp_path),
+            random.Random(1),
+            lambda _: config,
+            now_ms=NOW_MS,
+            on_failure=lambda path, error: failures.append(f"{path}: {error}"),
+        ).directory
+        directories = LogDirectories({str(tmp_path): TOPIC_ID}, [directory], {})
+        loop = asyncio.get_running_loop()
+        with ThreadPoolExecutor(1) as threads:
+            chores = Chores(
+                directories,
+                disk,
+                threads,
+                SOON,
+                CleanerConfig(),
+                now_ms=clock,
+                on_log_start=lambda *_: None,
+                on_failure=lambda path, error: failures.append(f"{path}: {error}"),
+            )
+            async with chores.running():
+                for round_ in range(12):
+                    names = [TopicPartition(f"t{round_}", index) for index in range(20)]
+                    making = partial(create_all, directories, names, config)
+                    logs = await loop.run_in_executor(threads, making)
+                    for log in logs:
+                        for index in range(3):
+                            append(log, b"k", b"%d" % index)
+                    for each in names:
+                        delete = partial(directories.delete, each, now_ms=NOW_MS)
+                        await loop.run_in_executor(threads, delete)
+                # They still do what they are for.
+                log = directories.create(PARTITION, TOPIC_ID, config, now_ms=NOW_MS)
+                append(log, b"k", b"1")
+                append(log, b"k", b"2")
+                await eventually(lambda: log.log_start_offset > 0)
+
+    interval_s = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        asyncio.run(scenario())
+    finally:
+        sys.setswitchinterval(interval_s)
+    assert failures == []

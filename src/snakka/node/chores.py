@@ -7,9 +7,9 @@ event loop only.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import Final
 
 from snakka.config.broker import BrokerConfig
@@ -141,11 +141,12 @@ class Chores:
                 await self._in_thread(lambda: directory.sweep(delay_ms, now_ms=now_ms))
 
     async def _flush(self, directory: LogDirectory) -> None:
-        logs = directory.logs
-        for partition in find_due_for_flush(logs, self._flushed_at_ms, now_ms=self._now_ms()):
-            if partition in logs:
-                await self._flush_one(logs[partition])
-                self._flushed_at_ms[partition] = self._now_ms()
+        logs, now_ms = directory.copy_of_logs(), self._now_ms()
+        for partition in find_due_for_flush(logs, self._flushed_at_ms, now_ms=now_ms):
+            with _while_there(directory, partition, logs[partition]) as found:
+                if found is not None:
+                    await self._flush_one(found)
+                    self._flushed_at_ms[partition] = self._now_ms()
 
     async def _flush_one(self, each: Log) -> None:
         unflushed = each.begin_flush()
@@ -154,35 +155,37 @@ class Chores:
             each.end_flush(unflushed)
 
     def _retain(self, directory: LogDirectory) -> None:
-        now_ms = self._now_ms()
-        for partition in find_due_for_retention(directory.logs, now_ms=now_ms):
-            removed = enforce_retention(directory.logs[partition], now_ms=now_ms)
-            if removed:
-                log.info("%s: retention has removed %d segments", partition, removed)
-                self._on_log_start(*partition)
+        logs, now_ms = directory.copy_of_logs(), self._now_ms()
+        for partition in find_due_for_retention(logs, now_ms=now_ms):
+            with _while_there(directory, partition, logs[partition]) as found:
+                removed = 0 if found is None else enforce_retention(found, now_ms=now_ms)
+                if removed:
+                    log.info("%s: retention has removed %d segments", partition, removed)
+                    self._on_log_start(*partition)
 
     async def _compact(self, directory: LogDirectory) -> None:
+        logs = directory.copy_of_logs()
         due = find_due_for_compaction(
-            directory.logs,
+            logs,
             directory.cleaned_offsets,
             directory.uncleanable.keys(),
             now_ms=self._now_ms(),
         )
         busy = self._directories.busy
         for partition, cleanable in due:
-            if partition in directory.logs and partition not in busy:
+            with _while_there(directory, partition, logs[partition]) as found:
+                if found is None or partition in busy:
+                    continue
                 busy.add(partition)
                 try:
-                    await self._compact_one(partition, directory, cleanable)
+                    await self._compact_one(partition, directory, found, cleanable)
                 finally:
                     busy.discard(partition)
 
     async def _compact_one(
-        self, partition: TopicPartition, directory: LogDirectory, cleanable: Cleanable
+        self, partition: TopicPartition, directory: LogDirectory, found: Log, cleanable: Cleanable
     ) -> None:
-        pass_ = Compaction(
-            directory.logs[partition], cleanable, self._cleaner, now_ms=self._now_ms()
-        )
+        pass_ = Compaction(found, cleanable, self._cleaner, now_ms=self._now_ms())
         try:
             done = await compact(pass_, self._cleaner_thread)
         except UncleanableError as error:
@@ -196,13 +199,29 @@ class Chores:
 
     def _expire_producers(self, directory: LogDirectory) -> None:
         now_ms = self._now_ms()
-        for each in directory.logs.values():
+        for each in directory.copy_of_logs().values():
             each.producers.expire(now_ms, each.config.producer_id_expiration_ms)
 
     async def _in_thread(self, call: Callable[[], None]) -> None:
         await asyncio.get_running_loop().run_in_executor(self._threads, call)
 
 
+@contextmanager
+def _while_there(
+    directory: LogDirectory, partition: TopicPartition, each: Log
+) -> Iterator[Log | None]:
+    """The log, unless it has been taken away; once it is, what fails of it is no failure."""
+
+    def is_there() -> bool:
+        return directory.logs.get(partition) is each
+
+    try:
+        yield each if is_there() else None
+    except (OSError, StorageError):
+        if is_there():
+            raise
+
+
 def _unlink(directory: LogDirectory) -> None:
-    for each in list(directory.logs.values()):
+    for each in directory.copy_of_logs().values():
         each.segments.delete_retired()

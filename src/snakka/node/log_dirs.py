@@ -79,7 +79,7 @@ class NodeLogDirs:
         )
 
     def _replicas_in(self, directory: LogDirectory) -> Iterator[LogDirReplica]:
-        for partition, log in directory.logs.items():
+        for partition, log in directory.copy_of_logs().items():
             lag = max(0, log.high_watermark - log.log_end_offset)
             yield LogDirReplica(*partition, log.segments.size_bytes, lag)
         for partition, log in directory.futures.items():

@@ -81,7 +81,7 @@ class Log:
         self._writer: SegmentWriter | None = None
         self._bounds = ReadBounds()
         self._has_failed = False
-        self.on_failure: Callable[[OSError], None] = lambda error: None
+        self.on_failure: Callable[[OSError], None] = _ignore
 
     @property
     def directory(self) -> str:
@@ -269,6 +269,10 @@ class Log:
         self.segments.was_renamed(directory)
         self.snapshots.was_renamed(directory)
 
+    def was_let_go(self) -> None:
+        """Its files are about to be taken away: what fails of it from now on concerns nobody."""
+        self.on_failure = _ignore
+
     def forget_files(self) -> None:
         """Nobody needs the files any more, and another log may take their names."""
         self.segments.forget_files()
@@ -320,3 +324,7 @@ class Log:
                 self.segments.active, self.config, roll_jitter_ms=jitter_ms, now_ms=now_ms
             )
         return writer
+
+
+def _ignore(error: OSError) -> None:
+    """Nobody wants to know."""

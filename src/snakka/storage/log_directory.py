@@ -261,6 +261,10 @@ class LogDirectory:
         self.checkpoint()
         mark_clean(self._files.disk, self.path, broker_epoch)
 
+    def copy_of_logs(self) -> dict[TopicPartition, Log]:
+        """For any thread to walk through: others add and remove logs meanwhile."""
+        return dict(self.logs)
+
     def _all_logs(self) -> dict[TopicPartition, Log]:
         """No partition has both kinds in one directory. Copied: this runs in any thread."""
         return {**self.futures, **self.logs}

@@ -31,6 +31,7 @@ class Outgoing:
     ) -> None:
         """Renames the directory of `log`, which nobody appends to any more."""
         log.release_writer()
+        log.was_let_go()
         name = moving_directory_name(partition, kind, random_unique_id(self._rng))
         self._disk.rename(log.directory, f"{self._path}/{name}")
         log.forget_files()
