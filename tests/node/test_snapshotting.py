@@ -194,14 +194,29 @@ def test_without_retention_log_and_snapshots_stay(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_is_written_after_a_time_with_something_new(tmp_path: Path) -> None:
+    """Also where nothing comes after it."""
+
     async def scenario() -> None:
         async with running(tmp_path, SnapshotConfig(2**62, 100, -1, -1)) as node:
-            await asyncio.sleep(0.15)
-            await node.write("late")
-            await until(node, snapshots=2)
-            assert node.files.latest() == OffsetAndEpoch(node.driver.end_offset, 1)
+            for name in ("one", "two"):
+                await node.write(name)
+                async with asyncio.timeout(10):
+                    while node.files.latest() != OffsetAndEpoch(node.driver.end_offset, 1):
+                        await asyncio.sleep(0.01)
+            snapshots = node.files.ids[:]
+            await asyncio.sleep(0.3)
+            assert node.files.ids == snapshots, "there was nothing new"
 
     asyncio.run(scenario())
+
+
+def test_it_ends_although_one_has_just_become_due(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        for index in range(20):
+            async with running(tmp_path, SnapshotConfig(1, 0, -1, -1)) as node:
+                await node.write(f"topic {index}")
+
+    asyncio.run(asyncio.wait_for(scenario(), 30))
 
 
 def test_a_snapshot_of_many_batches_holds_all_of_the_image(tmp_path: Path) -> None:

@@ -203,8 +203,9 @@ class Membership:
 
     async def _keep_beating(self) -> None:
         while True:
+            # Not wait_for, which in Python 3.11 forgets a cancellation that comes with the event.
             with suppress(TimeoutError):
-                interval_s = self._registration.heartbeat_interval_ms / 1000
-                await asyncio.wait_for(self._has_news.wait(), interval_s)
+                async with asyncio.timeout(self._registration.heartbeat_interval_ms / 1000):
+                    await self._has_news.wait()
             self._has_news.clear()
             await self._find_beat()

@@ -32,6 +32,7 @@ from snakka.quorum.snapshot_format import snapshot_footer, snapshot_header
 log = logging.getLogger(__name__)
 
 _CLEANING_INTERVAL_S: Final = 60.0
+_POLL_S: Final = 0.05  # while one is due that cannot be written yet
 _BATCH_BYTES: Final = 1024 * 1024
 _NEVER: Final = 0
 
@@ -96,7 +97,7 @@ class Snapshotting:
         self._now_ms = now_ms
         self._bytes = 0  # of records since the last snapshot
         self._last_ms = now_ms()
-        self._due = asyncio.Event()
+        self._woken = asyncio.Event()
         follower.watch_commits(self._on_committed)
 
     @asynccontextmanager
@@ -110,32 +111,51 @@ class Snapshotting:
             await asyncio.wait([task])
 
     def _on_committed(self, committed: Committed) -> None:
+        is_first = not self._bytes
         self._bytes += committed.size_bytes
+        if is_first or self._is_due:
+            self._woken.set()
+
+    @property
+    def _is_due(self) -> bool:
+        if self._bytes >= self._config.log_max_record_bytes_between_snapshots:
+            return True
+        left_ms = self._left_ms
+        return left_ms is not None and left_ms <= 0
+
+    @property
+    def _left_ms(self) -> int | None:
+        """Until one is due by time; None as long as there is nothing new."""
         interval_ms = self._config.log_max_snapshot_interval_ms
-        is_late = interval_ms != _NEVER and self._now_ms() - self._last_ms >= interval_ms
-        if is_late or self._bytes >= self._config.log_max_record_bytes_between_snapshots:
-            self._due.set()
+        if interval_ms == _NEVER or not self._bytes:
+            return None
+        return self._last_ms + interval_ms - self._now_ms()
 
     async def _run(self) -> None:
         while True:
+            left_ms = self._left_ms
+            left_s = _CLEANING_INTERVAL_S if left_ms is None else max(left_ms / 1000, _POLL_S)
+            # Not wait_for, which in Python 3.11 forgets a cancellation that comes with the event.
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._due.wait(), _CLEANING_INTERVAL_S)
+                async with asyncio.timeout(min(left_s, _CLEANING_INTERVAL_S)):
+                    await self._woken.wait()
+            self._woken.clear()
             try:
                 # Records of a transaction that has not ended are in no image yet.
-                if self._due.is_set() and not self._follower.is_in_transaction:
+                if self._is_due and not self._follower.is_in_transaction:
                     await self._write(self._follower.image)
                 await self._clean()
             except OSError:
                 log.exception("cannot write or remove a snapshot of the metadata")
-            self._due.clear()
 
     async def _write(self, image: MetadataImage) -> None:
-        self._bytes, self._last_ms = 0, self._now_ms()
+        self._bytes = 0
         last = image.provenance
         snapshot_id = OffsetAndEpoch(last.offset + 1, last.epoch)
         latest = self._files.latest()
         if latest is not None and latest.offset >= snapshot_id.offset:
             return
+        self._last_ms = self._now_ms()
         self._replica.check_snapshot(snapshot_id)
         header = snapshot_header(
             self._replica.quorum.history,
