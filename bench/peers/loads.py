@@ -16,6 +16,7 @@ from bench.peers.topics import topic
 
 RAW_FETCH_RECORDS: Final = 64
 _AT_LEAST: Final = 1000
+_CONSUME_SCALE_MIN: Final = 0.5  # less than that fits into a client's first answers
 
 
 class Load(Protocol):
@@ -90,7 +91,7 @@ class Consume(OnBroker):
     write_properties: tuple[str, ...] = ()
 
     def run(self, broker: Running, scale: float) -> Figures:
-        count = scaled(self.count, scale)
+        count = scaled(self.count, max(scale, _CONSUME_SCALE_MIN))
         with self._written(broker, count) as name:
             return with_cpu(broker, count, lambda: self._read(broker, name, count))
 

@@ -15,6 +15,7 @@ def describe(data: Path) -> dict[str, str]:
         "data": f"{_file_system(data)}, {shutil.disk_usage(data).free // 2**30} GiB free",
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "java": _java(),
+        "load": f"{os.getloadavg()[0]:.1f} before the run",
     }
 
 

@@ -256,8 +256,9 @@ class LogDirectory:
         write_offsets(self._files.disk, f"{self.path}/{CLEANER_OFFSET_CHECKPOINT}", offsets)
 
     def shut_down(self, broker_epoch: int) -> None:
-        for log in (*self.logs.values(), *self.futures.values()):
-            log.shut_down()
+        with ThreadPoolExecutor(_SYNCS_AT_A_TIME) as pool:
+            for _ in pool.map(Log.shut_down, (*self.logs.values(), *self.futures.values())):
+                pass
         self.checkpoint()
         mark_clean(self._files.disk, self.path, broker_epoch)
 
