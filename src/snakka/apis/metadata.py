@@ -5,6 +5,7 @@ v12). A topic that is asked for and may be created is answered for once it is th
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from snakka.apis.authorization import NOT_REQUESTED, ON_CLUSTER, ON_TOPIC
@@ -26,6 +27,15 @@ from snakka.protocol.messages.metadata import (
 from snakka.protocol.types import ZERO_UUID
 
 _NOBODY: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """What an answer says alike of all partitions, found out once."""
+
+    reachable: frozenset[int]  # brokers that have the client's listener
+    active: frozenset[int]
+    operations: int
 
 
 @api(ApiKey.METADATA)
@@ -62,25 +72,27 @@ async def _create_missing(topics: Iterable[MetadataRequestTopic], context: Reque
 
 def _topics(request: MetadataRequest, context: RequestContext) -> list[MetadataResponseTopic]:
     image, listener = context.image, context.peer.listener
-    operations = ON_TOPIC if request.include_topic_authorized_operations else NOT_REQUESTED
+    view = _View(
+        reachable=frozenset(each for each in image.brokers if find_broker(image, each, listener)),
+        active=frozenset(each for each in image.brokers if image.is_active(each)),
+        operations=ON_TOPIC if request.include_topic_authorized_operations else NOT_REQUESTED,
+    )
     is_everything = request.topics is None or (context.version == 0 and not request.topics)
     if is_everything:
-        return [_topic(each, image, listener, operations) for each in image.topics.by_id.values()]
-    return [_asked(each, image, listener, operations) for each in request.topics or ()]
+        return [_topic(each, view) for each in image.topics.by_id.values()]
+    return [_asked(each, image, view) for each in request.topics or ()]
 
 
-def _asked(
-    asked: MetadataRequestTopic, image: MetadataImage, listener: str, operations: int
-) -> MetadataResponseTopic:
+def _asked(asked: MetadataRequestTopic, image: MetadataImage, view: _View) -> MetadataResponseTopic:
     if asked.name is not None and asked.topic_id == ZERO_UUID:
         found = image.topics.find(asked.name)
         if found is None:
             return _refusal(asked, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        return _topic(found, image, listener, operations)
+        return _topic(found, view)
     found = image.topics.by_id.get(asked.topic_id)
     if found is None:
         return _refusal(asked, ErrorCode.UNKNOWN_TOPIC_ID)
-    return _topic(found, image, listener, operations)
+    return _topic(found, view)
 
 
 def _refusal(asked: MetadataRequestTopic, code: ErrorCode) -> MetadataResponseTopic:
@@ -89,29 +101,25 @@ def _refusal(asked: MetadataRequestTopic, code: ErrorCode) -> MetadataResponseTo
     )
 
 
-def _topic(
-    topic: Topic, image: MetadataImage, listener: str, operations: int
-) -> MetadataResponseTopic:
+def _topic(topic: Topic, view: _View) -> MetadataResponseTopic:
     return MetadataResponseTopic(
         error_code=ErrorCode.NONE,
         name=topic.name,
         topic_id=topic.topic_id,
         is_internal=topic.name in INTERNAL_TOPICS,
         partitions=[
-            _partition(index, partition, image, listener)
+            _partition(index, partition, view)
             for index, partition in sorted(topic.partitions.items())
         ],
-        topic_authorized_operations=operations,
+        topic_authorized_operations=view.operations,
     )
 
 
-def _partition(
-    index: int, partition: Partition, image: MetadataImage, listener: str
-) -> MetadataResponsePartition:
+def _partition(index: int, partition: Partition, view: _View) -> MetadataResponsePartition:
     error = ErrorCode.NONE
     if partition.leader < 0:
         error = ErrorCode.LEADER_NOT_AVAILABLE
-    elif find_broker(image, partition.leader, listener) is None:
+    elif partition.leader not in view.reachable:
         error = ErrorCode.LISTENER_NOT_FOUND
     return MetadataResponsePartition(
         error_code=error,
@@ -120,5 +128,5 @@ def _partition(
         leader_epoch=partition.leader_epoch,
         replica_nodes=list(partition.replicas),
         isr_nodes=list(partition.isr),
-        offline_replicas=[each for each in partition.replicas if not image.is_active(each)],
+        offline_replicas=[each for each in partition.replicas if each not in view.active],
     )
