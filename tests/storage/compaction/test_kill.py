@@ -17,6 +17,7 @@ from tests.storage.making import Harness, keyed
 
 KILLS = int(os.environ.get("SNAKKA_KILLS", "30"))
 KEYS = 50
+APPENDS = 200  # between two passes
 CONFIG = LogConfig(
     segment_bytes=4000, index_interval_bytes=500, is_compacted=True, is_deleted=False
 )
@@ -34,12 +35,12 @@ def append_and_compact_for_ever(directory: str) -> None:
     harness = opened(directory)
     rng = random.Random()
     while True:
-        for _ in range(200):
+        for _ in range(APPENDS):
             offset = harness.log.log_end_offset
             harness.append(keyed((b"%d" % rng.randrange(KEYS), b"%d" % offset)))
             os.write(1, b"%d\n" % harness.log.log_end_offset)
-        harness.compact(0)
         os.write(1, b"%d\n" % harness.log.log_end_offset)
+        harness.compact(0)
 
 
 def test_acknowledged_records_survive_sigkill_while_compacting(tmp_path: Path) -> None:
@@ -53,10 +54,12 @@ def test_acknowledged_records_survive_sigkill_while_compacting(tmp_path: Path) -
         command = [sys.executable, __file__, directory]
         child = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)
         assert child.stdout is not None
-        child.stdout.readline()
-        time.sleep(rng.random() * 0.05)
+        # Somewhere between two passes, or in one that has just begun.
+        count = rng.choice([rng.randrange(APPENDS), APPENDS]) + 1
+        lines = [child.stdout.readline() for _ in range(count)]
+        time.sleep(rng.random() * 0.01)
         child.kill()
-        lines = child.stdout.read().splitlines(keepends=True)
+        lines += child.stdout.readlines()
         child.wait()
         child.stdout.close()
         acknowledged = max([int(line) for line in lines if line.endswith(b"\n")], default=0)
@@ -70,6 +73,7 @@ def test_acknowledged_records_survive_sigkill_while_compacting(tmp_path: Path) -
         harness.compact(0)
         assert harness.content() == content, "the last of every key was there"
         known = content
+    print("interrupted", interrupted)
     assert interrupted or KILLS < 30, "no pass was interrupted"
 
 
