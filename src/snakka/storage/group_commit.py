@@ -22,8 +22,8 @@ class GroupCommit:
         self._next_round: dict[Log, list[asyncio.Future[None]]] = {}
         self._running: asyncio.Task[None] | None = None
 
-    async def commit(self, log: Log) -> None:
-        """Returns when all that has been appended to `log` is durable; raises if it failed.
+    def commit(self, log: Log) -> asyncio.Future[None]:
+        """Done when all that has been appended to `log` is durable; raises if that failed.
 
         What is staged is written in a later turn of the loop: where the staged buffers do not last
         that long, `write_staged` comes first.
@@ -38,7 +38,7 @@ class GroupCommit:
             waiters.append(waiter)
         if self._running is None:
             self._running = asyncio.create_task(self._run())
-        await waiter
+        return waiter
 
     async def _run(self) -> None:
         try:
