@@ -8,7 +8,8 @@ from snakka.apis.context import RequestContext
 from snakka.apis.registry import api
 from snakka.apis.share_partitions import by_topic, done, refusal
 from snakka.coordinators.errors import CoordinatorError
-from snakka.coordinators.share_state.state import UNKNOWN_COUNT, UNKNOWN_OFFSET, SharePartition
+from snakka.coordinators.share_state.batches import UNKNOWN_OFFSET
+from snakka.coordinators.share_state.state import UNKNOWN_COUNT, SharePartition
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.messages.read_share_group_state_summary import (
     PartitionData,

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snakka.coordinators.share_state.batches import NO_START, DeliveryBatch, combine
+from snakka.coordinators.share_state.batches import UNKNOWN_OFFSET, DeliveryBatch, combine
 
 OFFSETS = st.integers(0, 40)
 BATCHES = st.lists(
@@ -17,7 +17,7 @@ BATCHES = st.lists(
 )
 
 
-@given(BATCHES, st.one_of(st.just(NO_START), OFFSETS))
+@given(BATCHES, st.one_of(st.just(UNKNOWN_OFFSET), OFFSETS))
 def test_each_offset_is_as_the_furthest_batch_says(
     batches: list[DeliveryBatch], start: int
 ) -> None:
@@ -41,5 +41,8 @@ def test_each_offset_is_as_the_furthest_batch_says(
 def test_it_does_not_matter_when_they_are_put_together(
     some: list[DeliveryBatch], others: list[DeliveryBatch]
 ) -> None:
-    at_once = combine([*some, *others], NO_START)
-    assert combine([*combine(some, NO_START), *combine(others, NO_START)], NO_START) == at_once
+    at_once = combine([*some, *others], UNKNOWN_OFFSET)
+    assert (
+        combine([*combine(some, UNKNOWN_OFFSET), *combine(others, UNKNOWN_OFFSET)], UNKNOWN_OFFSET)
+        == at_once
+    )

@@ -6,9 +6,9 @@ count, and among equal counts the highest state. Neighbours that agree become on
 
 import heapq
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-NO_START: int = -1
+UNKNOWN_OFFSET: Final = -1
 
 
 class DeliveryBatch(NamedTuple):
@@ -19,7 +19,7 @@ class DeliveryBatch(NamedTuple):
 
 
 def combine(batches: Iterable[DeliveryBatch], start_offset: int) -> tuple[DeliveryBatch, ...]:
-    """In order, without what lies before `start_offset`, unless that is NO_START."""
+    """In order, without what lies before `start_offset`, unless that is UNKNOWN_OFFSET."""
     todo = sorted(_from(start_offset, batches))
     # Those that hold the current offset, the one that counts first; a heap has the least on top.
     open_: list[tuple[int, int, int]] = []
@@ -45,7 +45,7 @@ def combine(batches: Iterable[DeliveryBatch], start_offset: int) -> tuple[Delive
 
 def _from(start_offset: int, batches: Iterable[DeliveryBatch]) -> Iterable[DeliveryBatch]:
     for each in batches:
-        if start_offset == NO_START or each.first_offset >= start_offset:
+        if start_offset == UNKNOWN_OFFSET or each.first_offset >= start_offset:
             yield each
         elif each.last_offset >= start_offset:
             yield each._replace(first_offset=start_offset)

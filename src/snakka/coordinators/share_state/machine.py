@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from snakka.coordinators.decision import Decision, NewRecord, WrittenRecord
-from snakka.coordinators.share_state.batches import combine
+from snakka.coordinators.share_state.batches import UNKNOWN_OFFSET, combine
 from snakka.coordinators.share_state.refusals import (
     NEGATIVE_PARTITION,
     READ_UNINITIALIZED,
@@ -23,7 +23,6 @@ from snakka.coordinators.share_state.refusals import (
 from snakka.coordinators.share_state.state import (
     NO_EPOCH,
     UNKNOWN_COUNT,
-    UNKNOWN_OFFSET,
     SharePartition,
     ShareState,
     delivery_batches,

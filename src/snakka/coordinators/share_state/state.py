@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol
 
 from snakka.coordinators.decision import NewRecord
-from snakka.coordinators.share_state.batches import DeliveryBatch, combine
+from snakka.coordinators.share_state.batches import UNKNOWN_OFFSET, DeliveryBatch, combine
 from snakka.protocol.internal import share_state as records
 from snakka.protocol.types import Uuid, format_uuid, parse_uuid
 
-UNKNOWN_OFFSET: Final = -1
 UNKNOWN_COUNT: Final = -1
 NO_EPOCH: Final = -1  # of a request that is not to be fenced by it
 
