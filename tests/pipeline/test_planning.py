@@ -6,7 +6,14 @@ from hypothesis import strategies as st
 from snakka.client.records import TopicPartition
 from snakka.pipeline.admission import Limits, Walk, share_out
 from snakka.pipeline.offsets import OffsetRange, from_json, read_numbers, to_json
-from snakka.pipeline.planning import Splitting, split
+from snakka.pipeline.planning import (
+    SHARED_BYTES_MAX,
+    SHARED_SLICES_MAX,
+    Slice,
+    Splitting,
+    pack,
+    split,
+)
 from snakka.protocol.records.batch import BatchHeader
 from snakka.protocol.records.builder import build_batch
 from snakka.protocol.records.record import Record
@@ -41,6 +48,35 @@ def test_rows_and_a_least_number_of_slices_cut_as_well() -> None:
     assert len(split([OffsetRange(A, 0, 3)], {}, Splitting(1 << 30, slices_min=7))) == 3
 
 
+def slices_of(*sizes: int) -> list[Slice]:
+    return [
+        Slice(OffsetRange(TopicPartition("t", index), 0, 10), size)
+        for index, size in enumerate(sizes)
+    ]
+
+
+def sizes_of(tasks: list[tuple[Slice, ...]]) -> list[list[int]]:
+    return [[each.size_bytes for each in task] for task in tasks]
+
+
+def test_partitions_with_little_to_read_share_a_task() -> None:
+    half = SHARED_BYTES_MAX // 2
+    tasks = pack(slices_of(1, half, half - 1, half, 2 * half, 1), Splitting(1 << 30))
+    assert sizes_of(tasks) == [[1, half, half - 1], [half], [2 * half], [1]]
+
+
+def test_partitions_whose_size_is_not_known_share_none() -> None:
+    assert sizes_of(pack(slices_of(0, 0, 1, 1, 0), Splitting(1 << 30))) == [[0], [0], [1, 1], [0]]
+
+
+def test_a_task_is_not_shared_beyond_what_was_asked_for() -> None:
+    small = slices_of(*[1] * 300)
+    assert len(pack(small, Splitting(1 << 30, slices_min=299))) == 299
+    assert len(pack(small, Splitting(1 << 30, slices_min=1000))) == 300
+    assert {len(each) for each in pack(small, Splitting(1 << 30, rows_max=30))} == {3}
+    assert max(len(each) for each in pack(small, Splitting(1 << 30))) == SHARED_SLICES_MAX
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 1000)), max_size=5),
     st.integers(1, 5000),
@@ -54,9 +90,9 @@ def test_slices_cover_each_offset_once_and_in_order(
         OffsetRange(TopicPartition("t", index), start, start + length)
         for index, (start, length) in enumerate(spans)
     ]
-    slices = split(
-        ranges, {each.where: 10.0 for each in ranges}, Splitting(bytes_max, rows_max, slices_min)
-    )
+    splitting = Splitting(bytes_max, rows_max, slices_min)
+    cut = split(ranges, {each.where: 10.0 for each in ranges}, splitting)
+    slices = [each for task in pack(cut, splitting) for each in task]
     covered = [
         (each.range.where, at) for each in slices for at in range(each.range.start, each.range.end)
     ]

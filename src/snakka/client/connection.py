@@ -60,8 +60,10 @@ class Connection(asyncio.BufferedProtocol):
     def __init__(self, address: Address, settings: ClientSettings) -> None:
         self.address = address
         self._settings = settings
-        # The pool gets nothing back: what was received may still be looked at.
-        self._inbox = Inbox(BufferPool(), settings.receive_message_max_bytes)
+        # The pool gets nothing back: what was received may still be looked at. A broker is trusted
+        # with the size of its answers, since growing to one of 8 MiB costs as much as reading it.
+        frame_bytes_max = settings.receive_message_max_bytes
+        self._inbox = Inbox(BufferPool(), frame_bytes_max, trusted_bytes=frame_bytes_max)
         self._waiting: dict[int, _Waiting] = {}
         self._next_correlation_id = 0
         self._failure: ClientError | None = None

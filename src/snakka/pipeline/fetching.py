@@ -116,32 +116,35 @@ def _request(
 def read_batches(
     thread: ClusterThread, wanted: OffsetRange, size_bytes: int, rules: ReadRules
 ) -> Iterator[BatchInRange]:
-    """The batches that hold a range of offsets, checksums verified."""
-    position = start_offset = wanted.start
+    """The batches that hold a range of offsets, checksums verified; the first are asked for now."""
     left_bytes = size_bytes or FETCH_BYTES
     cluster = thread.cluster
 
-    def begin() -> Future[list[FetchedBatch]]:
+    def ask(position: int) -> Future[list[FetchedBatch]]:
         limit = max(FETCH_BYTES_MIN, min(FETCH_BYTES, left_bytes + left_bytes // 8))
         return thread.submit(fetch(cluster, wanted.where, position, limit, rules))
 
-    answer = begin()
-    while position < wanted.end:
-        try:
-            fetched = answer.result()
-        except OffsetOutOfRangeError:
-            position = thread.run(find_remaining(cluster, wanted, position, rules))
-            start_offset = position
-            answer = begin()
-            continue
-        for each in fetched:
-            left_bytes -= each.batch.header.size_bytes
-            position = max(position, each.batch.header.next_offset)
-        if position < wanted.end:
-            answer = begin()
-        for each in fetched:
-            each.batch.verify_crc()
-            yield BatchInRange(*each, start_offset)
+    def read(answer: Future[list[FetchedBatch]]) -> Iterator[BatchInRange]:
+        nonlocal left_bytes
+        position = start_offset = wanted.start
+        while position < wanted.end:
+            try:
+                fetched = answer.result()
+            except OffsetOutOfRangeError:
+                position = thread.run(find_remaining(cluster, wanted, position, rules))
+                start_offset = position
+                answer = ask(position)
+                continue
+            for each in fetched:
+                left_bytes -= each.batch.header.size_bytes
+                position = max(position, each.batch.header.next_offset)
+            if position < wanted.end:
+                answer = ask(position)
+            for each in fetched:
+                each.batch.verify_crc()
+                yield BatchInRange(*each, start_offset)
+
+    return read(ask(wanted.start))
 
 
 async def find_remaining(

@@ -34,7 +34,7 @@ from snakka.pipeline.option_values import (
     size_bytes,
 )
 
-DEFAULT_PARTITION_BYTES: Final = 64 << 20
+DEFAULT_PARTITION_BYTES: Final = 256 << 20
 DEFAULT_TRIGGER_DELAY_MS: Final = 15 * 60 * 1000
 _SUBSCRIPTIONS: Final = ("subscribe", "subscribePattern", "assign")
 _BATCH_ONLY: Final = ("pushFilters", "endingOffsets", "endingOffsetsByTimestamp", "endingTimestamp")

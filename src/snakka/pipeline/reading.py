@@ -1,4 +1,4 @@
-"""What a Spark task does to read its slice: batches to rows in Arrow.
+"""What a Spark task does to read its slices: batches to rows in Arrow.
 
 Arrow batches are bounded by bytes, since Spark's JVM takes each whole, and hold the records of many
 record batches, since a small one costs as much to hand over as a large one.
@@ -6,7 +6,7 @@ record batches, since a small one costs as much to hand over as a large one.
 Not here: getting the batches (fetching.py), the columns (columns.py).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 from snakka.pipeline.cluster_thread import ClusterThread
 from snakka.pipeline.columns import RowMaker
 from snakka.pipeline.fetching import BatchInRange, ReadRules, read_batches
+from snakka.pipeline.offsets import OffsetRange
 from snakka.pipeline.planning import Slice
 from snakka.protocol.records.batch import TimestampType
 from snakka.protocol.records.columns import decode_columns
@@ -22,15 +23,21 @@ from snakka.protocol.records.columns import decode_columns
 ROWS_BYTES: Final = 8 << 20
 
 
-def read_slice(
-    thread: ClusterThread, piece: Slice, rules: ReadRules, *, include_headers: bool
+def read_slices(
+    thread: ClusterThread, slices: Sequence[Slice], rules: ReadRules, *, include_headers: bool
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a slice, in the order of their offsets."""
-    wanted = piece.range
+    """The rows of slices, each in the order of their offsets."""
+    # All are asked for at once: where there are many they are small.
+    reads = [read_batches(thread, each.range, each.size_bytes, rules) for each in slices]
+    for each, read in zip(slices, reads, strict=True):
+        yield from _read_slice(each.range, read, include_headers=include_headers)
+
+
+def _read_slice(
+    wanted: OffsetRange, read: Iterable[BatchInRange], *, include_headers: bool
+) -> Iterator[pa.RecordBatch]:
     maker = RowMaker(wanted.where, include_headers=include_headers)
-    visible = (
-        each for each in read_batches(thread, wanted, piece.size_bytes, rules) if each.is_visible
-    )
+    visible = (each for each in read if each.is_visible)
     for (start_offset, timestamp_type), batches in groupby(visible, _kind):
         for columns in decode_columns(
             (each.batch for each in batches),

@@ -69,6 +69,7 @@ from snakka.pipeline.staging import (
     ensure_topic,
 )
 from snakka.pipeline.versions import Numbered, Version
+from snakka.pipeline.worker import settle_in
 from snakka.protocol.records.batch import BatchHeader
 
 _LOG: Final = logging.getLogger(__name__)
@@ -101,6 +102,7 @@ class _Writer:
 
     def _write(self, batches: Iterable[Any], application_id: str) -> Written:
         """A task: rows to batches, and these to the staging topic or to their own."""
+        settle_in()
         sending = _Sending(self._thread(), STAGING_PREFIX + application_id, self._options)
         encoder = Encoder(
             sending.partition_count,

@@ -24,7 +24,7 @@ from snakka.pipeline.offsets import Offsets, from_json, to_json
 from snakka.pipeline.options import SourceOptions, check_batch, check_stream
 from snakka.pipeline.planning import Slice
 from snakka.pipeline.pushdown import Bounds
-from snakka.pipeline.reading import read_slice
+from snakka.pipeline.reading import read_slices
 from snakka.pipeline.source_planner import LogState, SourcePlanner, limits_of
 from snakka.pipeline.spark_filters import conditions
 from snakka.pipeline.spark_streaming import (
@@ -34,17 +34,18 @@ from snakka.pipeline.spark_streaming import (
     ReadMaxRows,
     SupportsTriggerAvailableNow,
 )
+from snakka.pipeline.worker import settle_in
 
 _LOG: Final = logging.getLogger(__name__)
 
 SparkOffsets = dict[str, dict[str, int]]
 
 
-class SlicePartition(InputPartition):
-    """One task's slice."""
+class SlicesPartition(InputPartition):
+    """What one task reads."""
 
-    def __init__(self, piece: Slice) -> None:
-        super().__init__(piece)
+    def __init__(self, slices: tuple[Slice, ...]) -> None:
+        super().__init__(slices)
 
 
 class _Reader:
@@ -67,10 +68,11 @@ class _Reader:
         return self._planner
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        settle_in()
         # Where a plan has no slices Spark makes a task of its own, with nothing to read.
-        if not isinstance(partition, SlicePartition):
+        if not isinstance(partition, SlicesPartition):
             return iter(())
-        return read_slice(
+        return read_slices(
             self._thread(),
             partition.value,
             ReadRules(self._options.is_read_committed, self._options.fail_on_data_loss),
@@ -88,7 +90,7 @@ class BatchReader(_Reader, DataSourceReader):
 
     def partitions(self) -> list[InputPartition]:
         plan = self._plan().plan_batch(self._starting, self._bounds)
-        return [SlicePartition(each) for each in self._thread().run(plan)]
+        return [SlicesPartition(each) for each in self._thread().run(plan)]
 
 
 class FilteringBatchReader(BatchReader):
@@ -163,8 +165,8 @@ class StreamReader(_Reader, DataSourceStreamReader, SupportsTriggerAvailableNow)
         begin, self._end = from_json(start), from_json(end)
         if self._state is None or not self._end.keys() <= self._state.last.keys():
             self._state = self._thread().run(self._plan().look(self._end))
-        slices = self._plan().plan_micro_batch(begin, self._end, self._state)
-        return [SlicePartition(each) for each in slices]
+        tasks = self._plan().plan_micro_batch(begin, self._end, self._state)
+        return [SlicesPartition(each) for each in tasks]
 
     def commit(self, end: SparkOffsets) -> None:
         """The micro-batch up to `end` is in the sink."""

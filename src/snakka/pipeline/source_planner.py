@@ -21,7 +21,7 @@ from snakka.pipeline.errors import DataLossError, OptionError
 from snakka.pipeline.fetching import FETCH_BYTES_MIN, ReadRules, fetch
 from snakka.pipeline.offsets import EARLIEST, LATEST, At, OffsetRange, Offsets, Position
 from snakka.pipeline.options import SourceOptions
-from snakka.pipeline.planning import Slice, Splitting, split
+from snakka.pipeline.planning import Slice, Splitting, pack, split
 from snakka.pipeline.pushdown import Bounds
 
 WALK_BYTES_MAX: Final = 32 << 20  # of one micro-batch, by the driver
@@ -83,8 +83,8 @@ class SourcePlanner:
             for where, offset in found.items()
         }
 
-    async def plan_batch(self, starting: Position, bounds: Bounds) -> list[Slice]:
-        """All slices of a batch query."""
+    async def plan_batch(self, starting: Position, bounds: Bounds) -> list[tuple[Slice, ...]]:
+        """The tasks of a batch query."""
         state = await self.look()
         starts, ends = await asyncio.gather(
             self.find_start(starting, state), self.find_end(self._options.ending, state)
@@ -99,10 +99,12 @@ class SourcePlanner:
             at = At(timestamp_ms=bounds.timestamp_ms)
             later = await self._offsets({each.where: at for each in ranges})
             ranges = [_from(each, later[each.where]) for each in ranges]
-        return self._split(ranges, state)
+        return self._tasks(ranges, state)
 
-    def plan_micro_batch(self, start: Offsets, end: Offsets, state: LogState) -> list[Slice]:
-        """The slices from one end of a query to its next one; new partitions are read whole."""
+    def plan_micro_batch(
+        self, start: Offsets, end: Offsets, state: LogState
+    ) -> list[tuple[Slice, ...]]:
+        """The tasks from one end of a query to its next one; new partitions are read whole."""
         ranges = [
             OffsetRange(where, start.get(where, state.first.get(where, 0)), to)
             for where, to in end.items()
@@ -115,7 +117,7 @@ class SourcePlanner:
                     f" {each.start}",
                 )
         checked = [self._within(each, state) for each in ranges if each.end > each.start]
-        return self._split(checked, state)
+        return self._tasks(checked, state)
 
     async def admit(self, start: Offsets, end: Offsets, limits: Limits, state: LogState) -> Offsets:
         """How far a micro-batch goes that may not take in all there is."""
@@ -178,12 +180,12 @@ class SourcePlanner:
                 raise DataLossError(str(gone), f"the log ends at {last}")
         return OffsetRange(wanted.where, start, end)
 
-    def _split(self, ranges: list[OffsetRange], state: LogState) -> list[Slice]:
+    def _tasks(self, ranges: list[OffsetRange], state: LogState) -> list[tuple[Slice, ...]]:
         options = self._options
         splitting = Splitting(
             options.max_partition_bytes, options.max_partition_rows, options.min_partitions
         )
-        return split(ranges, state.bytes_per_offset(), splitting)
+        return pack(split(ranges, state.bytes_per_offset(), splitting), splitting)
 
     def _places(self, option: str, position: Position, state: LogState) -> dict[TopicPartition, At]:
         try:

@@ -14,7 +14,7 @@ from snakka.protocol.frames import SIZE_BYTES, find_frame_size
 READ_BYTES: Final = 64 * 1024
 _REUSED_BYTES_MAX: Final = 2 * 1024 * 1024  # of one buffer: memory that is new costs a fault a page
 _FREE_BYTES_MAX: Final = 16 * 1024 * 1024
-_TRUSTED_FRAME_BYTES: Final = 1024 * 1024  # what may be allocated on the word of a frame's size
+_TRUSTED_FRAME_BYTES: Final = 1024 * 1024
 
 
 class BufferPool:
@@ -44,11 +44,18 @@ class BufferPool:
 
 
 class Inbox:
-    """The received bytes of one connection."""
+    """The received bytes of one connection.
 
-    def __init__(self, pool: BufferPool, frame_bytes_max: int) -> None:
+    `trusted_bytes` is what is allocated at once on the word of a frame's size; of a larger frame as
+    much again as has come.
+    """
+
+    def __init__(
+        self, pool: BufferPool, frame_bytes_max: int, trusted_bytes: int = _TRUSTED_FRAME_BYTES
+    ) -> None:
         self._pool = pool
         self._frame_bytes_max = frame_bytes_max
+        self._trusted_bytes = trusted_bytes
         self._buffer: bytearray | None = None
         self._retired: bytearray | None = None  # full, until its frames are of no more use
         self._start = 0  # of what has not been taken
@@ -101,7 +108,7 @@ class Inbox:
         """A new buffer, since frames in the old one may still be in use."""
         left = full[self._start : self._end]
         needed = SIZE_BYTES + (find_frame_size(left, 0, self._frame_bytes_max) or 0)
-        size = min(needed, max(2 * len(left), _TRUSTED_FRAME_BYTES))
+        size = min(needed, max(2 * len(left), self._trusted_bytes))
         size = max(size, READ_BYTES, len(left) + READ_BYTES // 2)
         if self._start == 0:
             self._pool.give(full)  # there are none

@@ -21,6 +21,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
+from snakka.pipeline.worker import settle_in
+
 ROW_GROUP_BYTES: Final = 64 << 20  # of a file, in memory, before it is written
 BUFFERED_BYTES_MAX: Final = 256 << 20  # of all files that a task has open
 FILE_BYTES_MAX: Final = 512 << 20
@@ -102,6 +104,7 @@ def read_report(report: Mapping[str, Any]) -> DataFile:
 
 def write_task(layout: Layout, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Writes the rows of one task, and reports its files."""
+    settle_in()
     writer = _TaskWriter(layout)
     for batch in batches:
         if batch.num_rows:
