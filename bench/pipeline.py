@@ -23,8 +23,8 @@ from snakka.pipeline.cluster_thread import ClusterAddress, ClusterThread
 from snakka.pipeline.producing import produce
 from snakka.protocol.records.builder import build_batch
 from snakka.protocol.records.record import Record
-from tests.compat import spark_connector
 from tests.compat.broker_process import BrokerProcess
+from tests.compat.spark_connector import OLDEST_SERVED
 from tests.pipeline.topics import make_topic
 
 QUERIES: Final = Path(__file__).with_name("pipeline_queries.py")
@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--large", type=int, default=400_000, help="records of 1 KiB")
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
-    jars, environment = spark_connector.jars(), spark_connector.environment()
+    jars, environment = OLDEST_SERVED.jars(), OLDEST_SERVED.environment()
     with tempfile.TemporaryDirectory() as directory, BrokerProcess(Path(directory)) as broker:
         thread = ClusterThread(ClusterAddress(broker.bootstrap, DEFAULT_SETTINGS))
         topics = {}

@@ -1,7 +1,7 @@
-"""Spark with its own Kafka connector, of one version, apart from the Spark of this environment.
+"""Spark with its own Kafka connector, in versions that people run, apart from the Spark here.
 
-The connector is built for one version of Spark. That Spark, which is also the oldest that we serve,
-comes from PyPI and the jars from Maven Central, both into the git-ignored `.cache` on first use.
+A connector is built for one version of Spark. Spark comes from PyPI and the jars from Maven
+Central, both into the git-ignored `.cache` on first use.
 """
 
 import fcntl
@@ -11,32 +11,64 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from tests.compat.java_oracle import CACHE, missing, require
 
-SPARK_VERSION: Final = "4.0.0"
 POM: Final = Path(__file__).parent / "spark" / "pom.xml"
-JARS: Final = CACHE / "spark-connector"
-SPARK: Final = CACHE / f"pyspark-{SPARK_VERSION}"
 SOURCES: Final = Path(__file__).parents[2]
 
 
-def jars() -> str:
-    """The connector's jars, as the setting spark.jars wants them."""
-    _once(JARS, hashlib.sha256(POM.read_bytes()).hexdigest(), _fetch_jars)
-    return ",".join(str(each) for each in sorted(JARS.glob("*.jar")))
+@dataclass(frozen=True, slots=True)
+class Connector:
+    """A version of Spark with what its connector is made of."""
+
+    spark: str
+    scala: str
+    kafka: str
+    token: str
+
+    def jars(self) -> str:
+        """The connector's jars, as the setting spark.jars wants them."""
+        directory = CACHE / f"spark-connector-{self.spark}"
+        wanted = hashlib.sha256(repr(self).encode() + POM.read_bytes()).hexdigest()
+        _once(directory, wanted, self._fetch_jars)
+        return ",".join(str(each) for each in sorted(directory.glob("*.jar")))
+
+    def environment(self) -> dict[str, str]:
+        """Variables for a Python that is to run that Spark, and our sources."""
+        spark = CACHE / f"pyspark-{self.spark}"
+        _once(spark, self.spark, self._fetch_spark)
+        path = os.pathsep.join((str(spark), str(SOURCES / "src"), str(SOURCES)))
+        return {**os.environ, "PYTHONPATH": path, "PYSPARK_PYTHON": sys.executable}
+
+    def _fetch_jars(self, directory: Path) -> None:
+        require("java", "mvn")
+        versions = {
+            "spark.version": self.spark,
+            "scala.version": self.scala,
+            "kafka.version": self.kafka,
+            "token.version": self.token,
+            "outputDirectory": str(directory),
+        }
+        given = [f"-D{name}={value}" for name, value in versions.items()]
+        _run("mvn", "-q", "-f", str(POM), "dependency:copy-dependencies", *given)
+
+    def _fetch_spark(self, directory: Path) -> None:
+        _run(
+            *(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
+            *("--target", str(directory), f"pyspark=={self.spark}"),
+        )
 
 
-def environment() -> dict[str, str]:
-    """Variables for a Python that is to run that Spark, and our sources."""
-    _once(SPARK, SPARK_VERSION, _fetch_spark)
-    path = os.pathsep.join((str(SPARK), str(SOURCES / "src"), str(SOURCES)))
-    return {**os.environ, "PYTHONPATH": path, "PYSPARK_PYTHON": sys.executable}
+SPARK_3: Final = Connector("3.5.7", scala="2.12", kafka="3.4.1", token="3.5.7")
+OLDEST_SERVED: Final = Connector("4.0.0", scala="2.13", kafka="3.9.0", token="4.0.0")
+NEWEST: Final = Connector("4.2.0", scala="2.13", kafka="3.9.2", token="4.0.0")
 
 
-def _once(directory: Path, wanted: str, fetch: Callable[[], None]) -> None:
+def _once(directory: Path, wanted: str, fetch: Callable[[Path], None]) -> None:
     """Fills a directory, unless it holds what is wanted; other test processes wait for it."""
     CACHE.mkdir(exist_ok=True)
     done = CACHE / f"{directory.name}.done"
@@ -44,20 +76,8 @@ def _once(directory: Path, wanted: str, fetch: Callable[[], None]) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists() or done.read_text() != wanted:
             shutil.rmtree(directory, ignore_errors=True)
-            fetch()
+            fetch(directory)
             done.write_text(wanted)
-
-
-def _fetch_jars() -> None:
-    require("java", "mvn")
-    _run("mvn", "-q", "-f", str(POM), "dependency:copy-dependencies", f"-DoutputDirectory={JARS}")
-
-
-def _fetch_spark() -> None:
-    _run(
-        *(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
-        *("--target", str(SPARK), f"pyspark=={SPARK_VERSION}"),
-    )
 
 
 def _run(*command: str) -> None:

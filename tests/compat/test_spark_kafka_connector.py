@@ -1,21 +1,20 @@
 """Spark's own Kafka connector against a broker process, source and sink, batch and stream.
 
-The same queries through `format("kafka")` and `format("snakka")` find equal rows, for all options
-that both know.
+The same queries through `format("kafka")`, by three versions of Spark, and `format("snakka")`, by
+those that it serves, find equal rows, for all options that both know.
 """
 
 import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-import pytest
 from confluent_kafka import TopicPartition as Place
 from confluent_kafka.admin import AdminClient
 
-from tests.compat import spark_connector
 from tests.compat.broker_process import BrokerProcess
+from tests.compat.spark_connector import NEWEST, OLDEST_SERVED, SPARK_3, Connector
 from tests.compat.spark_queries import FORMATS, options_of
 from tests.pipeline.topics import (
     Row,
@@ -25,41 +24,55 @@ from tests.pipeline.topics import (
     transactional_producer,
 )
 
-SCRIPT = Path(__file__).with_name("spark_queries.py")
-PARTITIONS = 3
-MIDDLE_MS = 1_700_000_000_000
-TOPICS = {"plain": "plain-1", "committed": "committed", "cut": "cut"}
-NAMES = [*options_of(TOPICS, MIDDLE_MS), "written", "streamed", "crossed"]
-TIMEOUT_S = 600
+SCRIPT: Final = Path(__file__).with_name("spark_queries.py")
+PARTITIONS: Final = 3
+MIDDLE_MS: Final = 1_700_000_000_000
+TOPICS: Final = {"plain": "plain-1", "committed": "committed", "cut": "cut"}
+NAMES: Final = {*options_of(TOPICS, MIDDLE_MS), "written", "streamed"}
+RUNS: Final = ((SPARK_3, FORMATS[:1]), (OLDEST_SERVED, FORMATS), (NEWEST, FORMATS))
+TIMEOUT_S: Final = 600
 
 
-@pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """What each query found, by format."""
-    jars, environment = spark_connector.jars(), spark_connector.environment()
-    with BrokerProcess(tmp_path_factory.mktemp("broker")) as broker:
+def test_all_find_the_same_rows(tmp_path: Path) -> None:
+    with BrokerProcess(tmp_path) as broker:
         told = fill(broker)
-        ran = subprocess.run(
-            [sys.executable, str(SCRIPT), broker.bootstrap, jars],
-            input=json.dumps(told) + "\n",
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
+        found = {
+            f"{name} of Spark {connector.spark}": rows
+            for connector, formats in RUNS
+            for name, rows in ask(broker, connector, formats, told).items()
+        }
+    expected = found[f"kafka of Spark {SPARK_3.spark}"]
+    assert expected.keys() == NAMES
+    assert {name for name, rows in expected.items() if not rows} == {"later than any"}
+    for who, queries in found.items():
+        crossed = queries.pop("crossed", expected["streamed"])
+        assert crossed == expected["streamed"], who
+        for name, rows in queries.items():
+            assert rows == expected[name], f"{who}: {name}"
+
+
+def ask(
+    broker: BrokerProcess, connector: Connector, formats: tuple[str, ...], told: dict[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """What each query found, by format."""
+    for use in ("written", "streamed", "crossed"):
+        told[use] = {each: make_topic(broker.bootstrap, PARTITIONS) for each in formats}
+    ran = subprocess.run(
+        [sys.executable, str(SCRIPT), broker.bootstrap, connector.jars(), *formats],
+        input=json.dumps(told) + "\n",
+        env=connector.environment(),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
     assert ran.returncode == 0, ran.stderr[-5000:]
     answer = json.loads(ran.stdout.splitlines()[-1])
-    assert answer["version"] == spark_connector.SPARK_VERSION
-    results: dict[str, dict[str, Any]] = answer["found"]
-    return results
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_both_find_the_same_rows(found: dict[str, dict[str, Any]], name: str) -> None:
-    theirs, ours = (found[name][each] for each in FORMATS)
-    assert ours == theirs
-    assert bool(ours) is (name != "later than any")
+    assert answer["version"] == connector.spark
+    return {
+        each: {name: by_format[each] for name, by_format in answer["found"].items()}
+        for each in formats
+    }
 
 
 def fill(broker: BrokerProcess) -> dict[str, Any]:
@@ -90,7 +103,4 @@ def fill(broker: BrokerProcess) -> dict[str, Any]:
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     for done in admin.delete_records([Place(TOPICS["cut"], 0, 4)]).values():
         done.result()
-    told: dict[str, Any] = {"topics": TOPICS, "middle_ms": MIDDLE_MS}
-    for use in ("written", "streamed", "crossed"):
-        told[use] = {each: make_topic(broker.bootstrap, PARTITIONS) for each in FORMATS}
-    return told
+    return {"topics": TOPICS, "middle_ms": MIDDLE_MS}
