@@ -3,6 +3,7 @@
 Not here: the story beside the broker (demo_story.py), serving (serve.py).
 """
 
+import sys
 from pathlib import Path
 
 import click
@@ -14,7 +15,9 @@ from snakka.cli.settings import data_option, load_config, refuse, set_option
 
 
 @click.command(epilog="Example: snakka demo --once")
-@click.option("--once", "is_once", is_flag=True, help="End when the story is told.")
+@click.option(
+    "--once", "is_once", is_flag=True, help="End when the story is told; with 1 if it went wrong."
+)
 @data_option
 @click.option("--listen", default="127.0.0.1:9092", show_default=True, help="HOST:PORT; 0: any.")
 @set_option
@@ -46,3 +49,5 @@ def demo(
         run(config, beside=story.tell, is_once=is_once)
     except StartError as error:
         refuse(str(error))
+    if is_once and story.has_failed:
+        sys.exit(1)

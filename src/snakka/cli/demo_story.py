@@ -72,6 +72,7 @@ class Story:
         self._file = directory / "orders.toml"
         self._lag = _UNKNOWN
         self._rows = 0
+        self.has_failed = False
 
     async def tell(self, node: Node) -> None:
         """All of it; where the pipeline cannot run, what is missing."""
@@ -83,6 +84,7 @@ class Story:
             await self._tell(f"{node.host}:{node.port}")
         except ClientError as error:
             click.echo(f"snakka: {error}", err=True)
+            self.has_failed = True
 
     async def _tell(self, bootstrap: str) -> None:
         self._directory.mkdir(parents=True, exist_ok=True)
@@ -97,12 +99,13 @@ class Story:
                 await self._catch_up(following)
         if self._lag != 0:
             click.echo(f"The pipeline has ended too early: snakka pipeline run {self._file}")
+            self.has_failed = True
             return
         click.echo("All that was written is in the table. Is each record in it once?")
         sys.stdout.flush()
         async with _command("audit", str(self._file)) as process:
             await _print_output(process)
-            await process.wait()
+            self.has_failed = await process.wait() != 0
 
     async def _feed(self, cluster: Cluster, following: "asyncio.Task[None]") -> None:
         """At a steady rate for some seconds, from when the first rows are in the table."""

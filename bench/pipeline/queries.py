@@ -1,4 +1,4 @@
-"""What bench/pipeline.py times, in the Python of the Spark that the connector is built for."""
+"""What rates.py times, in the Python of the Spark that the connector is built for."""
 
 import json
 import sys
