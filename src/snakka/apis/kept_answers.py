@@ -10,10 +10,9 @@ from collections.abc import Hashable
 from typing import Final
 
 from snakka.metadata.brokers import Broker
-from snakka.metadata.image import MetadataImage, Topic
+from snakka.metadata.image import MetadataImage, Topics
 from snakka.metadata.shared_map import SharedMap
 from snakka.protocol.frames import EncodedResponse
-from snakka.protocol.types import Uuid
 
 _BYTES_MAX: Final = 4 * 1024 * 1024
 
@@ -25,14 +24,14 @@ class KeptAnswers:
         self._size_bytes_max = size_bytes_max
         self._size_bytes = 0
         self._answers: dict[Hashable, EncodedResponse] = {}
-        self._topics: SharedMap[Uuid, Topic] | None = None
+        self._topics: Topics | None = None
         self._brokers: SharedMap[int, Broker] | None = None
 
     def find(self, question: Hashable, image: MetadataImage) -> EncodedResponse | None:
         """The answer that still holds; `question` says everything else that it depends on."""
-        if image.topics.by_id is not self._topics or image.brokers is not self._brokers:
+        if image.topics is not self._topics or image.brokers is not self._brokers:
             self._forget()
-            self._topics, self._brokers = image.topics.by_id, image.brokers
+            self._topics, self._brokers = image.topics, image.brokers
         return self._answers.get(question)
 
     def keep(self, question: Hashable, answer: EncodedResponse) -> None:
