@@ -15,6 +15,7 @@ from snakka.metadata.shared_map import SharedMap
 from snakka.protocol.frames import EncodedResponse
 
 _BYTES_MAX: Final = 4 * 1024 * 1024
+_BYTES_EACH: Final = 1024  # of an answer's entry, and of a short question
 
 
 class KeptAnswers:
@@ -36,10 +37,13 @@ class KeptAnswers:
 
     def keep(self, question: Hashable, answer: EncodedResponse) -> None:
         """One that was made of the image of the last `find`."""
-        if self._size_bytes + len(answer.body) > self._size_bytes_max:
+        size_bytes = _BYTES_EACH + len(answer.body)
+        if size_bytes > self._size_bytes_max:
+            return
+        if self._size_bytes + size_bytes > self._size_bytes_max:
             self._forget()
         self._answers[question] = answer
-        self._size_bytes += len(answer.body)
+        self._size_bytes += size_bytes
 
     def _forget(self) -> None:
         self._answers.clear()
