@@ -60,7 +60,7 @@ _THREAD: Final = (
     "of the same row says how much that is."
 )
 _INTERPRETER: Final = (
-    "The interpreter, its libraries and Snakka's own code take 41 MiB before a broker is made of "
+    "The interpreter, its libraries and Snakka's own code take 38 MiB before a broker is made of "
     "them."
 )
 

@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 
 from snakka.apis.context import Peer, QuorumFacts, Sender, Services
 from snakka.apis.dispatch import Dispatcher
+from snakka.apis.kept_answers import KeptAnswers
 from snakka.config.broker import BrokerConfig
 from snakka.coordinators.groups.groups import Groups
 from snakka.coordinators.groups.offsets import TopicPartition as GroupPartition
@@ -130,6 +131,7 @@ class TestBroker:
             find_quorum=lambda: QuorumFacts(None, 1),
             controller=Nobody(),
             topics=Nobody(),
+            described=KeptAnswers(),
             groups=cast(Groups, Nobody()),
             transactions=cast(Transactions, Nobody()),
             transaction_coordinator=self.coordinator,

@@ -141,3 +141,16 @@ def _is_memory(path: Path) -> bool:
     mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
     inside = [(target, kind) for _, target, kind, *_ in mounts if path.is_relative_to(target)]
     return max(inside)[1] in ("tmpfs", "ramfs")
+
+
+@pytest.mark.parametrize("size_bytes", [1, 100, 4096, 4097, 9000, 20_000])
+@pytest.mark.parametrize("position", [0, 77, 9_990, 10_000])
+def test_a_read_that_may_not_wait_reads_what_any_other_does(
+    tmp_path: Path, size_bytes: int, position: int
+) -> None:
+    content = bytes(range(250)) * 40
+    file = LocalDisk().open(str(tmp_path / "file"), create=True)
+    file.write([content], 0)
+    with no_waiting():
+        found = file.read(position, size_bytes)
+    assert found == file.read(position, size_bytes) == content[position : position + size_bytes]

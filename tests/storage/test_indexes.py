@@ -1,5 +1,7 @@
 """Offset, time and transaction indexes, in memory and on disk alike."""
 
+from bisect import bisect_right
+
 import pytest
 
 from snakka.storage.disk import read_whole
@@ -143,3 +145,21 @@ def test_damage_of_the_transaction_index(files: OpenFiles) -> None:
     files.get(PATH).truncate(33)
     with pytest.raises(CorruptFileError, match="torn"):
         list(index.entries())
+
+
+@pytest.mark.parametrize("field", [0, 1])
+@pytest.mark.parametrize("bend", [1, 100, 2000, 2400])
+def test_lookups_do_not_care_how_evenly_entries_rise(
+    files: OpenFiles, field: int, bend: int
+) -> None:
+    index = offset_index(files)
+    values = [n if n < bend else 100_000 * n for n in range(2500)]
+    for n, value in enumerate(values):
+        index.append(1000 + value, value)
+        if n == 2300:
+            index.entries.write()
+    for n in (*range(0, 2500, 7), 2299, 2300, 2301, 2499):
+        for target in (values[n] - 1, values[n], values[n] + 1):
+            slot = bisect_right(values, target) - 1
+            entry = (values[slot], values[slot]) if slot >= 0 else None
+            assert index.entries.find(target, field) == (slot, entry)

@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from snakka.apis.kept_answers import KeptAnswers
 from snakka.config.broker import BrokerConfig
 from snakka.coordinators.groups.client import ClientInfo
 from snakka.coordinators.groups.groups import Groups
@@ -146,6 +147,7 @@ class Services(NodeServices):
     checkpoint: Callable[[], Awaitable[None]]  # of all logs' starts and ends, durably
     log_dirs: LogDirs
     topics: TopicCreation
+    described: KeptAnswers
     groups: Groups
     transactions: Transactions
     transaction_coordinator: TransactionCoordinator

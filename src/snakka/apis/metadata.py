@@ -4,7 +4,7 @@ KIP-4 automatic creation of topics, KIP-430 authorized operations (v8), KIP-516 
 v12). A topic that is asked for and may be created is answered for once it is there.
 """
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,6 +16,7 @@ from snakka.metadata.image import MetadataImage, Topic
 from snakka.metadata.partition import Partition
 from snakka.protocol.api_keys import ApiKey
 from snakka.protocol.error_codes import ErrorCode
+from snakka.protocol.frames import EncodedResponse, encode_response
 from snakka.protocol.messages.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -39,9 +40,30 @@ class _View:
 
 
 @api(ApiKey.METADATA)
-async def metadata(request: MetadataRequest, context: RequestContext) -> MetadataResponse:
+async def metadata(request: MetadataRequest, context: RequestContext) -> EncodedResponse:
     if request.topics and request.allow_auto_topic_creation:
         await _create_missing(request.topics, context)
+    question, kept = _question(request, context), context.services.described
+    answer = kept.find(question, context.image)
+    if answer is None:
+        answer = encode_response(_response(request, context), context.version)
+        kept.keep(question, answer)
+    return answer
+
+
+def _question(request: MetadataRequest, context: RequestContext) -> Hashable:
+    """All that the answer depends on but the image."""
+    topics = request.topics
+    return (
+        context.version,
+        context.peer.listener,
+        request.include_cluster_authorized_operations,
+        request.include_topic_authorized_operations,
+        None if topics is None else tuple((each.topic_id, each.name) for each in topics),
+    )
+
+
+def _response(request: MetadataRequest, context: RequestContext) -> MetadataResponse:
     image, listener = context.image, context.peer.listener
     return MetadataResponse(
         throttle_time_ms=0,

@@ -234,6 +234,7 @@ def _response(
     request: ProduceRequest, appends: list[_Append], context: RequestContext
 ) -> ProduceResponse:
     answers = [_partition_response(append, context) for append in appends]
+    has_failed = any(append.error is not None for append in appends)
     in_order = iter(answers)
     return ProduceResponse(
         responses=[
@@ -244,7 +245,7 @@ def _response(
             )
             for topic in request.topic_data
         ],
-        node_endpoints=_endpoints(answers, context),
+        node_endpoints=_endpoints(answers, context) if has_failed else [],
     )
 
 

@@ -12,12 +12,13 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from snakka.apis.context import NodeContext, RequestContext
 from snakka.protocol.api_keys import ApiKey, request_type
+from snakka.protocol.frames import EncodedResponse
 from snakka.protocol.schema import Listeners, Request, Response, Versions
 
-Handler: TypeAlias = Callable[[Any, Any], Coroutine[Any, Any, Response | None]]
+Handler: TypeAlias = Callable[[Any, Any], Coroutine[Any, Any, Response | EncodedResponse | None]]
 
 _R = TypeVar("_R", bound=Request)
-_A = TypeVar("_A", bound=Response | None)
+_A = TypeVar("_A", bound=Response | EncodedResponse | None)
 _OnBroker: TypeAlias = Callable[[_R, RequestContext], Coroutine[Any, Any, _A]]
 _OnAny: TypeAlias = Callable[[_R, NodeContext], Coroutine[Any, Any, _A]]
 

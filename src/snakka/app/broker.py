@@ -10,6 +10,7 @@ from typing import Final
 from snakka.apis.cluster import OFFSETS_TOPIC, SHARE_STATE_TOPIC, TRANSACTIONS_TOPIC
 from snakka.apis.context import Services
 from snakka.apis.dispatch import Dispatcher
+from snakka.apis.kept_answers import KeptAnswers
 from snakka.app.ground import Ground
 from snakka.app.internal_topics import partition_count
 from snakka.app.listeners import (
@@ -213,6 +214,7 @@ class BrokerPart:
             find_quorum=lambda: self._metadata.driver.facts,
             controller=self._controller,
             topics=TopicCreator(self._config, self._controller, self._hosting.settled),
+            described=KeptAnswers(),
             groups=self._groups,
             transactions=self._transactions,
             transaction_coordinator=self._transactions,

@@ -1,16 +1,11 @@
 """The topics of the cluster, as the group coordinator assigns them."""
 
 from collections.abc import Callable
-from typing import Final
 
-import re2
-
-from snakka.coordinators.groups.consumer.topics import InvalidExpressionError, TopicInfo
+from snakka.coordinators.expressions import compile_expression
+from snakka.coordinators.groups.consumer.topics import TopicInfo
 from snakka.metadata.image import MetadataImage, Topic
 from snakka.protocol.types import Uuid
-
-_QUIETLY: Final = re2.Options()
-_QUIETLY.log_errors = False
 
 
 class ImageTopics:
@@ -37,10 +32,7 @@ class ImageTopics:
         return _info(self._find_image().topics.by_id.get(topic_id))
 
     def match(self, expression: str) -> frozenset[str]:
-        try:
-            pattern = re2.compile(expression, _QUIETLY)
-        except re2.error as error:
-            raise InvalidExpressionError(f"{expression!r}: {error}") from error
+        pattern = compile_expression(expression)
         names = (topic.name for topic in self._find_image().topics.by_id.values())
         return frozenset(name for name in names if pattern.fullmatch(name))
 

@@ -6,10 +6,10 @@ since a client that asks for versions cannot know yet which header to expect (KI
 """
 
 import struct
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from snakka.protocol.api_keys import ApiKey, find_api, request_type
-from snakka.protocol.codec import Chunk, decode, decoder, encoder
+from snakka.protocol.codec import Chunk, decode, decoder, encode, encoder
 from snakka.protocol.errors import MalformedError, UnsupportedVersionError
 from snakka.protocol.messages.header import RequestHeader, ResponseHeader
 from snakka.protocol.schema import Message, Request, Response
@@ -22,6 +22,13 @@ _R = TypeVar("_R", bound=Response)
 
 _SIZE = struct.Struct(">i")
 _API = struct.Struct(">hh")
+
+
+class EncodedResponse(NamedTuple):
+    """A response without its header, as bytes of one version."""
+
+    header_version: int
+    body: bytearray
 
 
 def find_frame_size(buffer: Buffer, position: int, limit_bytes: int) -> int | None:
@@ -81,9 +88,21 @@ def write_request(
     return _frame(header, request_header_version(type(request), version), request, version)
 
 
-def write_response(response: Response, version: int, *, correlation_id: int) -> list[Chunk]:
+def encode_response(response: Response, version: int) -> EncodedResponse:
+    """One that may be written to many who ask; all its records are in memory."""
+    header_version = response_header_version(type(response), version)
+    return EncodedResponse(header_version, encode(response, version))
+
+
+def write_response(
+    response: Response | EncodedResponse, version: int, *, correlation_id: int
+) -> list[Chunk]:
     """A frame with a response, in the chunks that are to be sent in a row."""
     header = ResponseHeader(correlation_id=correlation_id)
+    if isinstance(response, EncodedResponse):
+        first = encoder(ResponseHeader, response.header_version)(header, bytearray(SIZE_BYTES), [])
+        _SIZE.pack_into(first, 0, len(first) + len(response.body) - SIZE_BYTES)
+        return [first, response.body]
     return _frame(header, response_header_version(type(response), version), response, version)
 
 

@@ -79,14 +79,11 @@ class Inbox:
 
     def take_frame(self) -> memoryview | None:
         """The next whole frame without its size; MalformedError where the size cannot be."""
-        if self._buffer is None:
-            return None
-        with memoryview(self._buffer)[: self._end] as received:
-            size = find_frame_size(received, self._start, self._frame_bytes_max)
-        if size is None:
-            return None
         start = self._start + SIZE_BYTES
-        if size > self._end - start:
+        if self._buffer is None or start > self._end:
+            return None
+        size = find_frame_size(self._buffer, self._start, self._frame_bytes_max)
+        if size is None or size > self._end - start:
             return None
         self._start = start + size
         return memoryview(self._buffer)[start : self._start]

@@ -16,16 +16,18 @@ class Watch(Protocol):
 
 
 class Waiters:
-    """Who waits for one partition."""
+    """Who waits for one partition. An empty deque takes 600 bytes, and most have nobody in it."""
 
     __slots__ = ("_for_offset", "_watches")
 
     def __init__(self) -> None:
-        self._for_offset: deque[tuple[int, asyncio.Future[None]]] = deque()
-        self._watches: set[Watch] = set()
+        self._for_offset: deque[tuple[int, asyncio.Future[None]]] | None = None
+        self._watches: dict[Watch, None] = {}
 
     def add_offset(self, offset: int, future: asyncio.Future[None]) -> None:
         """`future` is done once the high watermark reaches `offset`. Offsets come in log order."""
+        if self._for_offset is None:
+            self._for_offset = deque()
         self._for_offset.append((offset, future))
 
     def on_high_watermark(self, high_watermark: int) -> None:
@@ -49,10 +51,10 @@ class Waiters:
         self.on_changed()
 
     def watch(self, watch: Watch) -> None:
-        self._watches.add(watch)
+        self._watches[watch] = None
 
     def unwatch(self, watch: Watch) -> None:
-        self._watches.discard(watch)
+        self._watches.pop(watch, None)
 
 
 class Watcher(Protocol):

@@ -81,5 +81,8 @@ class Partition:
 
     def high_watermark(self, log_end_offset: int) -> int:
         """The offset up to which all replicas in sync have the leader's log."""
-        followers = (each for each in self.assignment.isr if each != self._node_id)
-        return min([log_end_offset, *(self._ends.get(each, 0) for each in followers)])
+        least = log_end_offset
+        for each in self.assignment.isr:
+            if each != self._node_id:
+                least = min(least, self._ends.get(each, 0))
+        return least

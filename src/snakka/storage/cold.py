@@ -112,3 +112,15 @@ def is_in_memory(descriptor: int, position: int, size_bytes: int) -> bool:
     except OSError:  # a file system that cannot tell; a bad disk is met by the read itself
         return True
     return True
+
+
+def find_in_memory(descriptor: int, position: int, size_bytes: int) -> bytes | None:
+    """A page or less at once, where that does not wait; None says nothing yet."""
+    if _RWF_NOWAIT is None or size_bytes > _PAGE_BYTES:
+        return None
+    buffer = bytearray(size_bytes)
+    try:
+        count = os.preadv(descriptor, (buffer,), position, _RWF_NOWAIT)
+    except OSError:
+        return None
+    return bytes(buffer) if count == size_bytes else None

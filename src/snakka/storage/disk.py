@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
 
 from snakka.protocol.types import Buffer
-from snakka.storage.cold import ColdReadError, is_in_memory, may_wait
+from snakka.storage.cold import ColdReadError, find_in_memory, is_in_memory, may_wait
 
 _BUFFERS_PER_WRITE_MAX: Final = 1024  # IOV_MAX of Linux
 _DIRECTORY_MODE: Final = 0o755
@@ -96,8 +96,12 @@ class LocalFile:
         return is_in_memory(self._descriptor, position, size_bytes)
 
     def read(self, position: int, size_bytes: int) -> bytes:
-        if not may_wait() and not self.is_in_memory(position, size_bytes):
-            raise ColdReadError(self, position, size_bytes)
+        if not may_wait():
+            found = find_in_memory(self._descriptor, position, size_bytes)
+            if found is not None:
+                return found
+            if not self.is_in_memory(position, size_bytes):
+                raise ColdReadError(self, position, size_bytes)
         data = os.pread(self._descriptor, size_bytes, position)
         if len(data) == size_bytes or not data:
             return data

@@ -42,16 +42,16 @@ class OffsetIndex:
 
     def lookup(self, offset: int) -> OffsetPosition:
         """The last entry not above `offset`; the start of the segment where there is none."""
-        return self._at(self.entries.find_slot(offset - self._base_offset))
+        return self._place(self.entries.find(offset - self._base_offset)[1])
 
     @property
     def last_entry(self) -> OffsetPosition:
-        return self._at(len(self.entries) - 1)
+        return self._place(self.entries.last)
 
     def find_upper_bound(self, position: int) -> int | None:
         """The offset of the first entry at `position` or later."""
         slot = self.entries.find_slot(position - 1, field=1) + 1
-        return self._at(slot).offset if slot < len(self.entries) else None
+        return self._place(self.entries.entry(slot)).offset if slot < len(self.entries) else None
 
     def truncate_to(self, offset: int) -> None:
         """Drops the entries at `offset` or above."""
@@ -61,10 +61,10 @@ class OffsetIndex:
         """How many more entries may be added."""
         return segment_index_bytes // _OFFSET_ENTRY.size - len(self.entries)
 
-    def _at(self, slot: int) -> OffsetPosition:
-        if slot < 0:
+    def _place(self, entry: tuple[int, int] | None) -> OffsetPosition:
+        if entry is None:
             return OffsetPosition(self._base_offset, 0)
-        relative_offset, position = self.entries.entry(slot)
+        relative_offset, position = entry
         return OffsetPosition(self._base_offset + relative_offset, position)
 
 
@@ -86,11 +86,11 @@ class TimeIndex:
 
     def lookup(self, timestamp: int) -> TimestampOffset:
         """The last entry not later than `timestamp`."""
-        return self._at(self.entries.find_slot(timestamp))
+        return self._place(self.entries.find(timestamp)[1])
 
     @property
     def last_entry(self) -> TimestampOffset:
-        return self._at(len(self.entries) - 1)
+        return self._place(self.entries.last)
 
     def truncate_to(self, offset: int) -> None:
         """Drops the entries at `offset` or above."""
@@ -102,8 +102,8 @@ class TimeIndex:
         """One entry is kept free for the segment's largest timestamp, added when it is sealed."""
         return segment_index_bytes // _TIME_ENTRY.size - 1 - len(self.entries)
 
-    def _at(self, slot: int) -> TimestampOffset:
-        if slot < 0:
+    def _place(self, entry: tuple[int, int] | None) -> TimestampOffset:
+        if entry is None:
             return TimestampOffset(NO_TIMESTAMP, self._base_offset)
-        timestamp, relative_offset = self.entries.entry(slot)
+        timestamp, relative_offset = entry
         return TimestampOffset(timestamp, self._base_offset + relative_offset)

@@ -35,7 +35,7 @@ class Segments:
     def __init__(self, files: OpenFiles, directory: str, segments: list[Segment]) -> None:
         self.files = files
         self.directory = directory
-        self.retired_paths: set[str] = set()  # renamed, to be unlinked
+        self.retired_paths: list[str] = []  # renamed, to be unlinked
         self._segments = segments
 
     def __len__(self) -> int:
@@ -130,7 +130,7 @@ class Segments:
 
     def delete_retired(self) -> None:
         """Unlinks what was removed; may run anywhere, and be left to the next opening."""
-        with suppress(KeyError):
+        with suppress(IndexError):
             while True:
                 path = self.retired_paths.pop()
                 with suppress(FileNotFoundError):  # a later one took its name, and went with it
@@ -138,9 +138,9 @@ class Segments:
 
     def was_renamed(self, directory: str) -> None:
         self.forget_files()
-        self.retired_paths = {
+        self.retired_paths = [
             path.replace(self.directory, directory, 1) for path in self.retired_paths
-        }
+        ]
         self.directory = directory
         for segment in self._segments:
             segment.directory = directory
@@ -155,4 +155,4 @@ class Segments:
         for path in segment.paths:
             self.files.disk.rename(path, path + DELETED_SUFFIX)
             self.files.forget(path)
-            self.retired_paths.add(path + DELETED_SUFFIX)
+            self.retired_paths.append(path + DELETED_SUFFIX)

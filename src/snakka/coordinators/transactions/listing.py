@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Protocol
-
-import re2
+from typing import Final
 
 from snakka.coordinators.errors import CoordinatorError
+from snakka.coordinators.expressions import InvalidExpressionError, Pattern, compile_expression
 from snakka.coordinators.transactions.metadata import (
     NO_PRODUCER_EPOCH,
     NO_PRODUCER_ID,
@@ -20,15 +19,6 @@ from snakka.protocol.messages.describe_transactions import TransactionState as D
 from snakka.protocol.messages.list_transactions import ListTransactionsRequest
 from snakka.protocol.messages.list_transactions import TransactionState as Listed
 
-
-class Pattern(Protocol):
-    """A compiled expression in RE2's syntax, as Kafka takes it."""
-
-    def fullmatch(self, text: str) -> object | None: ...
-
-
-_QUIETLY: Final = re2.Options()
-_QUIETLY.log_errors = False
 TITLES: Final = {each.title: each for each in State}
 
 
@@ -114,7 +104,6 @@ def _compile(pattern: str | None) -> Pattern | None:
     if not pattern:
         return None
     try:
-        found: Pattern = re2.compile(pattern, _QUIETLY)
-    except re2.error:
+        return compile_expression(pattern)
+    except InvalidExpressionError:
         raise CoordinatorError(ErrorCode.INVALID_REGULAR_EXPRESSION) from None
-    return found

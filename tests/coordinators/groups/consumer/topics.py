@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass, field
 
-from snakka.coordinators.groups.consumer.topics import InvalidExpressionError, TopicInfo
+from snakka.coordinators.expressions import InvalidExpressionError
+from snakka.coordinators.groups.consumer.topics import TopicInfo
 from snakka.protocol.types import Uuid
 
 

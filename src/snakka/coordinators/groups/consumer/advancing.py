@@ -15,6 +15,7 @@ from typing import Final
 from snakka.coordinators.deadlines import Deadlines
 from snakka.coordinators.decision import NewRecord
 from snakka.coordinators.errors import CoordinatorError
+from snakka.coordinators.expressions import InvalidExpressionError
 from snakka.coordinators.groups.classic.sessions import Due
 from snakka.coordinators.groups.consumer import stored
 from snakka.coordinators.groups.consumer.assigning import ASSIGNORS, Subscriber, preferred_assignor
@@ -32,11 +33,7 @@ from snakka.coordinators.groups.consumer.sessions import (
     DowngradeCheck,
     RevocationEnd,
 )
-from snakka.coordinators.groups.consumer.topics import (
-    InvalidExpressionError,
-    TopicInfo,
-    Topics,
-)
+from snakka.coordinators.groups.consumer.topics import TopicInfo, Topics
 from snakka.coordinators.groups.settings import GroupSettings
 from snakka.protocol.error_codes import ErrorCode
 

@@ -13,10 +13,6 @@ class TopicInfo(NamedTuple):
     partition_count: int
 
 
-class InvalidExpressionError(ValueError):
-    """A text that is no regular expression."""
-
-
 class Topics(Protocol):
     """The topics that there are now."""
 
