@@ -14,7 +14,7 @@ from confluent_kafka import TopicPartition as Place
 from confluent_kafka.admin import AdminClient
 
 from tests.compat.broker_process import BrokerProcess
-from tests.compat.spark_connector import NEWEST, OLDEST_SERVED, SPARK_3, Connector
+from tests.compat.spark_connector import NEWEST, OLDEST_SERVED, SHORT_LIVED, SPARK_3, Connector
 from tests.compat.spark_queries import FORMATS, options_of
 from tests.pipeline.topics import (
     Row,
@@ -60,7 +60,7 @@ def ask(
     ran = subprocess.run(
         [sys.executable, str(SCRIPT), broker.bootstrap, connector.jars(), *formats],
         input=json.dumps(told) + "\n",
-        env=connector.environment(),
+        env=connector.environment() | {"SPARK_SUBMIT_OPTS": SHORT_LIVED},
         capture_output=True,
         text=True,
         timeout=TIMEOUT_S,

@@ -1,5 +1,6 @@
 """One Spark and one broker for all tests of a process: Spark takes seconds to start."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -8,6 +9,9 @@ from pyspark.sql import SparkSession
 from snakka.pipeline.session import spark_session
 from tests.compat.broker_process import BrokerProcess
 from tests.compat.java_oracle import require
+from tests.compat.spark_connector import SHORT_LIVED
+
+os.environ.setdefault("SPARK_SUBMIT_OPTS", SHORT_LIVED)  # of all that the tests start
 
 SETTINGS = {
     "spark.ui.enabled": "false",
