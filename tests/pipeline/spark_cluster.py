@@ -10,6 +10,8 @@ from types import TracebackType
 
 import pyspark
 
+from tests.compat.spark_connector import SHORT_LIVED
+
 HOME = Path(pyspark.__file__).parent
 HOST = "127.0.0.1"
 START_TIMEOUT_S = 60
@@ -29,6 +31,7 @@ class SparkCluster:
             "SPARK_LOCAL_IP": HOST,
             "SPARK_HOME": str(HOME),
             "PYSPARK_PYTHON": sys.executable,
+            "SPARK_DAEMON_JAVA_OPTS": SHORT_LIVED,
         }
         self.master = ""
 

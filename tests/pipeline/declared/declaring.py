@@ -7,7 +7,9 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from snakka.pipeline.declared.audit import PartitionAudit, audit
 from snakka.pipeline.declared.declaration import Decoding, Pipeline, Source
+from snakka.pipeline.declared.declaration_file import load_pipeline
 from snakka.pipeline.declared.headers import header
 from snakka.pipeline.declared.running import Runner, StepDone
 from snakka.pipeline.tables.opening import table_for
@@ -47,6 +49,13 @@ def run(spark: SparkSession, pipeline: Pipeline) -> list[StepDone]:
     steps: list[StepDone] = []
     Runner(spark, pipeline, steps.append).run()
     return steps
+
+
+def audited(spark: SparkSession, file: Path) -> tuple[PartitionAudit, ...]:
+    """What an audit of a declared pipeline counts; it finds nothing wrong."""
+    found = audit(spark, load_pipeline(file), with_contents=True)
+    assert found.findings == ()
+    return found.partitions
 
 
 def table(spark: SparkSession, pipeline: Pipeline) -> DataFrame:

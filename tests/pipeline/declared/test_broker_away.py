@@ -12,9 +12,10 @@ import threading
 import time
 from pathlib import Path
 
+from pyspark.sql import SparkSession
+
 from tests.compat.broker_process import BrokerProcess
-from tests.compat.java_oracle import require
-from tests.pipeline.declared.declaring import orders
+from tests.pipeline.declared.declaring import audited, orders
 from tests.pipeline.topics import make_topic, produce
 
 AWAY_S = float(os.environ.get("BROKER_AWAY_S", "4"))
@@ -69,8 +70,7 @@ class Run:
         return self.process.wait(PATIENCE_S)
 
 
-def test_a_run_waits_for_the_broker(tmp_path: Path) -> None:
-    require("java")
+def test_a_run_waits_for_the_broker(spark: SparkSession, tmp_path: Path) -> None:
     file = tmp_path / "patient.toml"
     with BrokerProcess(tmp_path / "broker") as broker:
         make_topic(broker.bootstrap, 1, "in")
@@ -87,8 +87,5 @@ def test_a_run_waits_for_the_broker(tmp_path: Path) -> None:
             assert run.end() == 0
         finally:
             run.process.kill()
-        audit = [sys.executable, "-m", "snakka", "pipeline", "audit", str(file), "--contents"]
-        ran = subprocess.run([*audit, "--json"], capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    (partition,) = json.loads(ran.stdout)["partitions"]
-    assert (partition["records"], partition["rows"]) == (2 * RECORDS, 2 * RECORDS)
+        (partition,) = audited(spark, file)
+    assert (partition.record_count, partition.row_count) == (2 * RECORDS, 2 * RECORDS)

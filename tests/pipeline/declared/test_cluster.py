@@ -1,13 +1,13 @@
 """The same pipeline on a cluster of Spark's own: a master and two workers."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
 
+from pyspark.sql import SparkSession
+
 from tests.compat.broker_process import BrokerProcess
-from tests.compat.java_oracle import require
-from tests.pipeline.declared.declaring import orders
+from tests.pipeline.declared.declaring import audited, orders
 from tests.pipeline.spark_cluster import SparkCluster
 from tests.pipeline.topics import Row, make_topic, produce
 
@@ -34,8 +34,7 @@ location = "table"
 """
 
 
-def test_a_cluster_makes_the_same_table(tmp_path: Path) -> None:
-    require("java")
+def test_a_cluster_makes_the_same_table(spark: SparkSession, tmp_path: Path) -> None:
     file = tmp_path / "spread.toml"
     with (
         BrokerProcess(tmp_path / "broker") as broker,
@@ -49,9 +48,8 @@ def test_a_cluster_makes_the_same_table(tmp_path: Path) -> None:
         file.write_text(DECLARATION.format(bootstrap=broker.bootstrap))
         steps = snakka(cluster, "run", str(file), "--once", "--master", cluster.master)
         assert len(steps.splitlines()) >= 2
-        audit = snakka(cluster, "audit", str(file), "--contents", "--master", "local[2]")
+        told = [(each.row_count, each.rejected_count) for each in audited(spark, file)]
         executors = [list(cluster.work(each).glob("app-*/*/stderr")) for each in range(WORKERS)]
-    told = [(each["rows"], each["rejected"]) for each in json.loads(audit)["partitions"]]
     assert told == [(RECORDS - 1, 1)] * PARTITIONS
     assert all(executors)
 
