@@ -28,7 +28,6 @@ from snakka.protocol.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
     NodeEndpoint,
-    PartitionProduceData,
     PartitionProduceResponse,
     ProduceRequest,
     ProduceResponse,
@@ -36,9 +35,14 @@ from snakka.protocol.messages.produce import (
     TopicProduceResponse,
 )
 from snakka.protocol.records.batch import is_transactional
-from snakka.protocol.types import Buffer, format_uuid
+from snakka.protocol.types import ZERO_UUID, Buffer, Uuid, format_uuid
 from snakka.replication.admission import InvalidRecordsError
-from snakka.replication.errors import InvalidRequiredAcksError, NotLeaderError
+from snakka.replication.errors import (
+    InvalidRequiredAcksError,
+    NotLeaderError,
+    UnknownPartitionError,
+    UnknownTopicIdError,
+)
 from snakka.replication.replica import Replica
 from snakka.replication.replicas import wait_for_commit
 from snakka.storage.errors import InvalidRecordError
@@ -64,6 +68,7 @@ class _Append:
 
     topic: TopicProduceData
     index: int
+    records: Buffer | None
     replica: Replica | None = None
     appended: Appended | None = None
     error: Exception | None = None
@@ -73,11 +78,14 @@ class _Append:
 @api(ApiKey.PRODUCE)
 async def produce(request: ProduceRequest, context: RequestContext) -> ProduceResponse | None:
     appends = [
-        _append(topic, data, request, context)
+        _Append(topic, data.index, data.records)
         for topic in request.topic_data
         for data in topic.partition_data
     ]
+    early = [append for append in appends if not _try(append, request, context)]
     _write(appends)
+    if early:
+        await _append_on_arrival(early, request, context)
     if any(append.unverified is not None for append in appends):
         await _append_verified(appends, request, context)
     if request.acks == ACKS_NONE:
@@ -89,29 +97,57 @@ async def produce(request: ProduceRequest, context: RequestContext) -> ProduceRe
     return _response(request, appends, context)
 
 
-def _append(
-    topic: TopicProduceData,
-    data: PartitionProduceData,
-    request: ProduceRequest,
-    context: RequestContext,
-) -> _Append:
-    append = _Append(topic, data.index)
-    acks = request.acks
+def _try(append: _Append, request: ProduceRequest, context: RequestContext) -> bool:
+    """Appends, unless the partition is still being made here."""
+    acks, append.error = request.acks, None
     try:
         if acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
             raise InvalidRequiredAcksError(f"acks={acks} is not 0, 1 or -1")
         if context.version >= _FIRST_WITH_TOPIC_IDS:
-            append.replica = context.replicas.get_by_id(topic.topic_id, data.index)
+            append.replica = context.replicas.get_by_id(append.topic.topic_id, append.index)
         else:
-            append.replica = context.replicas.get(topic.name, data.index)
-        batch = _batch(data.records)
+            append.replica = context.replicas.get(append.topic.name, append.index)
+        batch = _batch(append.records)
         if is_transactional(batch):
             append.unverified = find_unverified(append.replica, batch, request.transactional_id)
         if append.unverified is None:
             append.appended = _append_batch(append.replica, batch, acks, context)
+    except (UnknownPartitionError, UnknownTopicIdError) as error:
+        append.error = _told(error)
+        return not context.replicas.arrivals.is_due(_topic_id(append, context), append.index)
     except TOLD_ERRORS as error:
         append.error = _told(error)
-    return append
+    return True
+
+
+def _topic_id(append: _Append, context: RequestContext) -> Uuid:
+    if context.version >= _FIRST_WITH_TOPIC_IDS:
+        return append.topic.topic_id
+    return context.image.topics.ids.get(append.topic.name) or ZERO_UUID
+
+
+async def _append_on_arrival(
+    appends: Iterable[_Append], request: ProduceRequest, context: RequestContext
+) -> None:
+    """Waits for partitions that are being made, as long as the client does for its answer."""
+    loop, arrivals = asyncio.get_running_loop(), context.replicas.arrivals
+
+    def act(append: _Append, done: "asyncio.Future[None]") -> None:
+        if not done.done():
+            _try(append, request, context)
+            _write([append])
+            done.set_result(None)
+
+    waiting = []
+    for append in appends:
+        if append.records is not None:  # the buffer that they were received into is used again
+            append.records = bytearray(append.records)
+        done = loop.create_future()
+        arrivals.add(_topic_id(append, context), append.index, partial(act, append, done))
+        waiting.append(done)
+    _, late = await asyncio.wait(waiting, timeout=request.timeout_ms / 1000)
+    for done in late:
+        done.cancel()
 
 
 def _append_batch(

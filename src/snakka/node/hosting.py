@@ -132,6 +132,10 @@ class Hosting:
         for where in local.deleted:
             self._forget(where)
             self._changes.put_nowait(_Change(where, None))
+        for where in local.leaders:
+            replica = self._replicas.find(where.topic, where.partition_id)
+            if replica is None or replica.topic_id != where.topic_id:
+                self._replicas.arrivals.expect(where.topic_id, where.partition_id)
         for where, assigned in (*local.leaders.items(), *local.followers.items()):
             self._changes.put_nowait(_Change(where, assigned))
         changed = {each.name for each in delta.configs.changes if each.type == ConfigType.TOPIC}
@@ -189,6 +193,7 @@ class Hosting:
             if change.assigned is not None:
                 self._take_offline(*change.name, change.where.topic_id)
         finally:
+            self._replicas.arrivals.arrived(change.where.topic_id, change.where.partition_id)
             self._changes.task_done()
 
     def _is_gone(self, where: LocalPartition) -> bool:

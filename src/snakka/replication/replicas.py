@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Iterable, Iterator
 
 from snakka.protocol.types import Uuid, format_uuid
+from snakka.replication.arrivals import Arrivals
 from snakka.replication.errors import (
     ReplicaOfflineError,
     UnknownPartitionError,
@@ -20,6 +21,7 @@ class Replicas:
     """The partitions that this broker has."""
 
     def __init__(self) -> None:
+        self.arrivals = Arrivals()
         self._by_name: dict[tuple[str, int], Replica] = {}
         self._offline: dict[tuple[str, int], Uuid] = {}  # in log directories that have failed
         self._names: dict[Uuid, str] = {}
