@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from snakka.cli.log_lines import JsonFormatter
@@ -90,6 +91,9 @@ def test_the_log_tells_programs_what_a_node_does(tmp_path: Path) -> None:
     with BrokerProcess(tmp_path, flags=flags) as broker:
         admin = AdminClient({"bootstrap.servers": broker.bootstrap})
         admin.create_topics([NewTopic("told", 1, 1)])["told"].result(20)
+        producer = Producer({"bootstrap.servers": broker.bootstrap})
+        producer.produce("told", b"v")
+        assert producer.flush(20) == 0  # it is hosted, and not deleted before it ever was
         admin.delete_topics(["told"])["told"].result(20)
     lines = [line for line in broker.log.read_text().splitlines() if line.startswith("{")]
     told = [json.loads(line) for line in lines]
