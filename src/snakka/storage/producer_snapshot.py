@@ -7,8 +7,7 @@ import struct
 from collections.abc import Iterable
 from typing import Final
 
-from crc32c import crc32c
-
+from snakka.protocol.records.crc import crc32c
 from snakka.storage.errors import CorruptFileError
 from snakka.storage.producer_state import BatchMetadata, ProducerEntry
 

@@ -6,8 +6,6 @@ Not here: what is done about damage. A `MalformedError` names the position in th
 from collections.abc import Iterator
 from typing import Final
 
-from crc32c import crc32c
-
 from snakka.protocol.errors import MalformedError
 from snakka.protocol.records.batch import (
     HEADER_BYTES,
@@ -18,6 +16,7 @@ from snakka.protocol.records.batch import (
     CorruptBatchError,
 )
 from snakka.protocol.records.control import EndTxnMarker
+from snakka.protocol.records.crc import crc32c
 from snakka.storage.disk import File
 
 HEADER_WINDOW_BYTES: Final = 4096  # many small batches, and little of a large one

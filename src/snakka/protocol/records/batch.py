@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-from crc32c import crc32c
-
 from snakka.protocol.errors import MalformedError
 from snakka.protocol.records.compression import DEFAULT_LIMIT_BYTES, Compression, decompress
+from snakka.protocol.records.crc import crc32c
 from snakka.protocol.records.record import Record, decode_records
 from snakka.protocol.types import Buffer
 
