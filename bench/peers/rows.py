@@ -69,7 +69,7 @@ _SMALL: Final = (
 )
 _CLIENT: Final = "The broker is idle half of the time: the client is the limit."
 _INTERPRETER: Final = (
-    "The interpreter, its libraries and Snakka's own code take 38 MiB before a broker is made of "
+    "The interpreter, its libraries and Snakka's own code take 36 MiB before a broker is made of "
     "them."
 )
 
