@@ -19,7 +19,7 @@ from tests.compat.java_oracle import CACHE, missing, require
 
 POM: Final = Path(__file__).parent / "spark" / "pom.xml"
 SOURCES: Final = Path(__file__).parents[2]
-# Half of what a short test costs is the JVM compiling itself as if it were to run for days.
+# A third of what a short test costs is the JVM compiling itself as if it were to run for days.
 SHORT_LIVED: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
