@@ -67,9 +67,9 @@ _SMALL: Final = (
     "A request is three system calls and 25 us of Python, on one thread; to go further would take "
     "a compiled path for Produce."
 )
-_CLIENT: Final = "The broker is idle half of the time: the client is the limit."
+_CLIENT: Final = "The broker waits for the client at least half of the time."
 _INTERPRETER: Final = (
-    "The interpreter, its libraries and Snakka's own code take 36 MiB before a broker is made of "
+    "The interpreter, its libraries and Snakka's own code take 34 MiB before a broker is made of "
     "them."
 )
 
